@@ -1,0 +1,1 @@
+//! Block-sparse symmetric systems on a graph.

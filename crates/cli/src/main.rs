@@ -1,0 +1,2 @@
+//! The vincula program.
+fn main() {}

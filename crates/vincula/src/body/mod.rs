@@ -1,0 +1,1 @@
+//! What a single body is: shape, mass, motion.

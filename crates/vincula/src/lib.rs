@@ -1,0 +1,3 @@
+//! Multibody dynamics with almost rigid affine bodies and exact joints.
+
+pub mod body;
