@@ -1,0 +1,226 @@
+//! Vectors of three and row-major 3×3 matrices as plain arrays.
+//!
+//! Symmetric matrices are six numbers in the order xx, yy, zz, xy, xz, yz.
+
+/// A vector of three.
+pub type V3 = [f64; 3];
+/// A 3×3 matrix, row-major.
+pub type M3 = [f64; 9];
+/// A symmetric 3×3 matrix: xx, yy, zz, xy, xz, yz.
+pub type S3 = [f64; 6];
+
+/// The identity matrix.
+pub const IDENTITY: M3 = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+
+/// a + b.
+#[inline(always)]
+pub fn add(a: &V3, b: &V3) -> V3 {
+    [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
+}
+
+/// a − b.
+#[inline(always)]
+pub fn sub(a: &V3, b: &V3) -> V3 {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+/// a · k.
+#[inline(always)]
+pub fn scale(a: &V3, k: f64) -> V3 {
+    [a[0] * k, a[1] * k, a[2] * k]
+}
+
+/// a + k b.
+#[inline(always)]
+pub fn axpy(a: &V3, k: f64, b: &V3) -> V3 {
+    [a[0] + k * b[0], a[1] + k * b[1], a[2] + k * b[2]]
+}
+
+/// Dot product.
+#[inline(always)]
+pub fn dot(a: &V3, b: &V3) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+/// Cross product.
+#[inline(always)]
+pub fn cross(a: &V3, b: &V3) -> V3 {
+    [
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    ]
+}
+
+/// A x.
+#[inline(always)]
+pub fn mul_vec(a: &M3, x: &V3) -> V3 {
+    [
+        a[0] * x[0] + a[1] * x[1] + a[2] * x[2],
+        a[3] * x[0] + a[4] * x[1] + a[5] * x[2],
+        a[6] * x[0] + a[7] * x[1] + a[8] * x[2],
+    ]
+}
+
+/// Aᵀ x.
+#[inline(always)]
+pub fn tmul_vec(a: &M3, x: &V3) -> V3 {
+    [
+        a[0] * x[0] + a[3] * x[1] + a[6] * x[2],
+        a[1] * x[0] + a[4] * x[1] + a[7] * x[2],
+        a[2] * x[0] + a[5] * x[1] + a[8] * x[2],
+    ]
+}
+
+/// A B.
+#[inline(always)]
+pub fn mul(a: &M3, b: &M3) -> M3 {
+    let mut c = [0.0; 9];
+    for i in 0..3 {
+        for j in 0..3 {
+            c[3 * i + j] = a[3 * i] * b[j] + a[3 * i + 1] * b[3 + j] + a[3 * i + 2] * b[6 + j];
+        }
+    }
+    c
+}
+
+/// Aᵀ B.
+#[inline(always)]
+pub fn tmul(a: &M3, b: &M3) -> M3 {
+    let mut c = [0.0; 9];
+    for i in 0..3 {
+        for j in 0..3 {
+            c[3 * i + j] = a[i] * b[j] + a[3 + i] * b[3 + j] + a[6 + i] * b[6 + j];
+        }
+    }
+    c
+}
+
+/// A Bᵀ.
+#[inline(always)]
+pub fn mult(a: &M3, b: &M3) -> M3 {
+    let mut c = [0.0; 9];
+    for i in 0..3 {
+        for j in 0..3 {
+            c[3 * i + j] =
+                a[3 * i] * b[3 * j] + a[3 * i + 1] * b[3 * j + 1] + a[3 * i + 2] * b[3 * j + 2];
+        }
+    }
+    c
+}
+
+/// Aᵀ A, symmetric.
+#[inline(always)]
+pub fn gram(a: &M3) -> S3 {
+    let column = |i: usize, j: usize| a[i] * a[j] + a[3 + i] * a[3 + j] + a[6 + i] * a[6 + j];
+    [
+        column(0, 0),
+        column(1, 1),
+        column(2, 2),
+        column(0, 1),
+        column(0, 2),
+        column(1, 2),
+    ]
+}
+
+/// A S for symmetric S.
+#[inline(always)]
+pub fn mul_sym(a: &M3, s: &S3) -> M3 {
+    mul(a, &full(s))
+}
+
+/// The nine entries of a symmetric matrix.
+#[inline(always)]
+pub fn full(s: &S3) -> M3 {
+    [s[0], s[3], s[4], s[3], s[1], s[5], s[4], s[5], s[2]]
+}
+
+/// The symmetric part of A.
+#[inline(always)]
+pub fn sym(a: &M3) -> S3 {
+    [
+        a[0],
+        a[4],
+        a[8],
+        0.5 * (a[1] + a[3]),
+        0.5 * (a[2] + a[6]),
+        0.5 * (a[5] + a[7]),
+    ]
+}
+
+/// The axial vector of the skew part of A: `skew_matrix(axial(A)) = (A − Aᵀ)/2`.
+#[inline(always)]
+pub fn axial(a: &M3) -> V3 {
+    [
+        0.5 * (a[7] - a[5]),
+        0.5 * (a[2] - a[6]),
+        0.5 * (a[3] - a[1]),
+    ]
+}
+
+/// The matrix of `w ×`.
+#[inline(always)]
+pub fn skew_matrix(w: &V3) -> M3 {
+    [0.0, -w[2], w[1], w[2], 0.0, -w[0], -w[1], w[0], 0.0]
+}
+
+/// A + k B.
+#[inline(always)]
+pub fn axpy9(a: &M3, k: f64, b: &M3) -> M3 {
+    let mut c = [0.0; 9];
+    for i in 0..9 {
+        c[i] = a[i] + k * b[i];
+    }
+    c
+}
+
+/// A − B.
+#[inline(always)]
+pub fn sub9(a: &M3, b: &M3) -> M3 {
+    axpy9(a, -1.0, b)
+}
+
+/// A diag(d): column j scaled by d_j.
+#[inline(always)]
+pub fn mul_diag(a: &M3, d: &V3) -> M3 {
+    let mut c = [0.0; 9];
+    for i in 0..3 {
+        for j in 0..3 {
+            c[3 * i + j] = a[3 * i + j] * d[j];
+        }
+    }
+    c
+}
+
+/// Determinant.
+#[inline(always)]
+pub fn det(a: &M3) -> f64 {
+    a[0] * (a[4] * a[8] - a[5] * a[7]) - a[1] * (a[3] * a[8] - a[5] * a[6])
+        + a[2] * (a[3] * a[7] - a[4] * a[6])
+}
+
+/// The cofactor matrix: A⁻ᵀ det A.
+#[inline(always)]
+pub fn cofactor(a: &M3) -> M3 {
+    [
+        a[4] * a[8] - a[5] * a[7],
+        a[5] * a[6] - a[3] * a[8],
+        a[3] * a[7] - a[4] * a[6],
+        a[2] * a[7] - a[1] * a[8],
+        a[0] * a[8] - a[2] * a[6],
+        a[1] * a[6] - a[0] * a[7],
+        a[1] * a[5] - a[2] * a[4],
+        a[2] * a[3] - a[0] * a[5],
+        a[0] * a[4] - a[1] * a[3],
+    ]
+}
+
+/// The largest magnitude among the entries.
+#[inline(always)]
+pub fn max_abs(a: &M3) -> f64 {
+    let mut m = 0.0f64;
+    for x in a {
+        m = m.max(x.abs());
+    }
+    m
+}
