@@ -1,5 +1,7 @@
-//! What a single body is: shape, mass, motion.
+//! What a single body is: shape, mass, material, mechanics.
 
+pub mod affine;
 pub mod mass;
+pub mod material;
 pub mod shape;
 pub mod tessellate;

@@ -1,0 +1,272 @@
+//! Putting a model together.
+
+use std::collections::HashSet;
+
+use glam::{DQuat, DVec3};
+
+use super::{Body, BodyId, JointId, Model, ModelError, ParamBlock, Pose, Twist};
+use crate::body::mass::{MassError, MassProperties};
+use crate::body::material::Material;
+use crate::body::shape::Shape;
+use crate::force::ground::PenaltyGround;
+use crate::force::wind::Wind;
+use crate::joint::{Joint, JointDef};
+use crate::math::lanes::{LANES, place};
+
+/// Exponential decay of velocity.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Damping {
+    /// Decay rate of the linear velocity, 1/s.
+    pub linear: f64,
+    /// Decay rate of the angular velocity, 1/s.
+    pub angular: f64,
+}
+
+/// Resistance of the air, relative to the wind.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Drag {
+    /// Force per velocity, N s/m.
+    pub linear: f64,
+    /// Force per velocity squared, N s²/m².
+    pub quadratic: f64,
+    /// Torque per angular velocity, N m s.
+    pub angular: f64,
+}
+
+/// A body to be added to a model.
+#[derive(Clone, Debug)]
+pub struct BodyDef {
+    name: String,
+    shape: Option<Shape>,
+    mass: Result<MassProperties, MassError>,
+    material: Material,
+    damping: Damping,
+    drag: Drag,
+    gravity_scale: f64,
+    pose: Pose,
+    twist: Twist,
+}
+
+impl BodyDef {
+    /// A solid of uniform density, kg/m³.
+    pub fn new(name: impl Into<String>, shape: Shape, density: f64) -> Self {
+        let mass = MassProperties::from_shape(&shape, density);
+        BodyDef { shape: Some(shape), ..BodyDef::blank(name, mass) }
+    }
+
+    /// A body of given mass properties, with no shape.
+    pub fn with_mass_properties(name: impl Into<String>, mass: MassProperties) -> Self {
+        BodyDef::blank(name, Ok(mass))
+    }
+
+    fn blank(name: impl Into<String>, mass: Result<MassProperties, MassError>) -> Self {
+        BodyDef {
+            name: name.into(),
+            shape: None,
+            mass,
+            material: Material::default(),
+            damping: Damping::default(),
+            drag: Drag::default(),
+            gravity_scale: 1.0,
+            pose: Pose::IDENTITY,
+            twist: Twist::default(),
+        }
+    }
+
+    /// Rescales to a total mass, kg.
+    pub fn mass(mut self, mass: f64) -> Self {
+        self.mass = self.mass.and_then(|m| m.with_mass(mass));
+        self
+    }
+
+    /// The shape to be drawn.
+    pub fn shape(mut self, shape: Shape) -> Self {
+        self.shape = Some(shape);
+        self
+    }
+
+    /// The elastic material.
+    pub fn material(mut self, material: Material) -> Self {
+        self.material = material;
+        self
+    }
+
+    /// Exponential damping.
+    pub fn damping(mut self, damping: Damping) -> Self {
+        self.damping = damping;
+        self
+    }
+
+    /// Drag against the wind.
+    pub fn drag(mut self, drag: Drag) -> Self {
+        self.drag = drag;
+        self
+    }
+
+    /// Fraction of gravity that acts.
+    pub fn gravity_scale(mut self, scale: f64) -> Self {
+        self.gravity_scale = scale;
+        self
+    }
+
+    /// Initial position of the shape frame, m.
+    pub fn at(mut self, translation: DVec3) -> Self {
+        self.pose.translation = translation;
+        self
+    }
+
+    /// Initial orientation of the shape frame.
+    pub fn turned(mut self, rotation: DQuat) -> Self {
+        self.pose.rotation = rotation;
+        self
+    }
+
+    /// Initial velocity of the centre of mass, m/s, and angular velocity, rad/s, both in the world.
+    pub fn moving(mut self, linear: DVec3, angular: DVec3) -> Self {
+        self.twist = Twist { linear, angular };
+        self
+    }
+
+    fn build(self) -> Result<Body, ModelError> {
+        let name = self.name;
+        let wrong = |reason: String| ModelError::Body { body: name.clone(), reason };
+        let mass = match self.mass {
+            Ok(mass) => mass,
+            Err(source) => return Err(ModelError::Mass { body: name, source }),
+        };
+        if let Some(reason) = self.material.fault() {
+            return Err(wrong(reason));
+        }
+        if !self.pose.is_finite() || (self.pose.rotation.length() - 1.0).abs() > 1e-6 {
+            return Err(wrong("the pose must be finite and its quaternion of unit length".into()));
+        }
+        if !(self.twist.linear.is_finite() && self.twist.angular.is_finite()) {
+            return Err(wrong("the initial velocity must be finite".into()));
+        }
+        let rates = [
+            ("linear damping", self.damping.linear),
+            ("angular damping", self.damping.angular),
+            ("linear drag", self.drag.linear),
+            ("quadratic drag", self.drag.quadratic),
+            ("angular drag", self.drag.angular),
+        ];
+        if let Some((what, value)) = rates.iter().find(|(_, x)| !(*x >= 0.0 && x.is_finite())) {
+            return Err(wrong(format!("{what} is {value}; it must be finite and not negative")));
+        }
+        if !self.gravity_scale.is_finite() {
+            return Err(wrong("the gravity scale must be finite".into()));
+        }
+        Ok(Body {
+            shape: self.shape,
+            mass,
+            material: self.material,
+            damping: self.damping,
+            drag: self.drag,
+            gravity_scale: self.gravity_scale,
+            initial_pose: Pose { rotation: self.pose.rotation.normalize(), ..self.pose },
+            initial_twist: self.twist,
+            name,
+        })
+    }
+}
+
+/// Collects bodies and joints; `build` checks everything at once.
+#[derive(Clone, Debug)]
+pub struct ModelBuilder {
+    bodies: Vec<BodyDef>,
+    joints: Vec<JointDef>,
+    gravity: DVec3,
+    wind: Wind,
+    ground: Option<PenaltyGround>,
+}
+
+impl Default for ModelBuilder {
+    fn default() -> Self {
+        ModelBuilder::new()
+    }
+}
+
+impl ModelBuilder {
+    /// An empty world with gravity of 9.81 m/s² downwards and no wind.
+    pub fn new() -> Self {
+        ModelBuilder {
+            bodies: Vec::new(),
+            joints: Vec::new(),
+            gravity: DVec3::new(0.0, 0.0, -9.81),
+            wind: Wind::default(),
+            ground: None,
+        }
+    }
+
+    /// Gravity, m/s².
+    pub fn gravity(&mut self, gravity: DVec3) -> &mut Self {
+        self.gravity = gravity;
+        self
+    }
+
+    /// The wind that drag acts against.
+    pub fn wind(&mut self, wind: Wind) -> &mut Self {
+        self.wind = wind;
+        self
+    }
+
+    /// A compliant ground plane.
+    pub fn ground(&mut self, ground: PenaltyGround) -> &mut Self {
+        self.ground = Some(ground);
+        self
+    }
+
+    /// Adds a body.
+    pub fn body(&mut self, body: BodyDef) -> BodyId {
+        self.bodies.push(body);
+        BodyId::new(self.bodies.len() - 1)
+    }
+
+    /// Adds a joint.
+    pub fn joint(&mut self, joint: JointDef) -> JointId {
+        self.joints.push(joint);
+        JointId::new(self.joints.len() - 1)
+    }
+
+    /// Checks everything and makes the model.
+    pub fn build(self) -> Result<Model, ModelError> {
+        if !self.gravity.is_finite() {
+            return Err(ModelError::World { what: "gravity", reason: "it must be finite".into() });
+        }
+        self.wind.check()?;
+        if let Some(ground) = &self.ground {
+            ground.check()?;
+        }
+        let bodies = self.bodies.into_iter().map(BodyDef::build).collect::<Result<Vec<_>, _>>()?;
+        unique("body", bodies.iter().map(|b| b.name.as_str()))?;
+        let joints = self
+            .joints
+            .into_iter()
+            .map(|def| Joint::build(def, &bodies))
+            .collect::<Result<Vec<_>, _>>()?;
+        unique("joint", joints.iter().map(|j| j.name.as_str()))?;
+        let mut params = vec![ParamBlock::EMPTY; bodies.len().div_ceil(LANES)];
+        for (index, body) in bodies.iter().enumerate() {
+            let (block, lane) = place(index);
+            params[block].set(lane, &body.material.affine(&body.mass), body.gravity_scale);
+        }
+        Ok(Model {
+            bodies,
+            joints,
+            params,
+            gravity: self.gravity,
+            wind: self.wind,
+            ground: self.ground,
+        })
+    }
+}
+
+fn unique<'a>(kind: &'static str, names: impl Iterator<Item = &'a str>) -> Result<(), ModelError> {
+    let mut seen = HashSet::new();
+    for name in names {
+        if !seen.insert(name) {
+            return Err(ModelError::DuplicateName { kind, name: name.to_owned() });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,155 @@
+//! Where everything is and how it moves: plain data, cloneable.
+
+use glam::{DQuat, DVec3};
+
+use super::{BodyId, Model, Pose, Twist};
+use crate::body::affine::strain;
+use crate::math::lanes::{LANES, Lane, gather, place, scatter};
+use crate::math::rotation::polar;
+use crate::math::small::*;
+use crate::math::{from_quat, to_mat, to_vec};
+
+/// The motion of eight bodies, in their principal frames.
+#[derive(Clone, Debug, PartialEq)]
+#[repr(C, align(64))]
+pub struct StateBlock {
+    /// Centre of mass, m.
+    pub t: [Lane; 3],
+    /// The affine map A, row-major.
+    pub a: [Lane; 9],
+    /// Velocity of the centre of mass, m/s.
+    pub v: [Lane; 3],
+    /// Rate of A, 1/s.
+    pub w: [Lane; 9],
+    /// First moment of the stress that the joints held at the end of the last step, body
+    /// frame, N m. Written by the tempered integrator, which starts the next step from it.
+    pub stress: [Lane; 6],
+}
+
+impl StateBlock {
+    /// Eight bodies at the origin, at rest.
+    pub const REST: StateBlock = {
+        let mut a = [[0.0; LANES]; 9];
+        a[0] = [1.0; LANES];
+        a[4] = [1.0; LANES];
+        a[8] = [1.0; LANES];
+        StateBlock {
+            t: [[0.0; LANES]; 3],
+            a,
+            v: [[0.0; LANES]; 3],
+            w: [[0.0; LANES]; 9],
+            stress: [[0.0; LANES]; 6],
+        }
+    };
+}
+
+/// The step before the last, which BDF2 needs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct History {
+    /// Length of the last step, s.
+    pub h: f64,
+    /// The state one step ago.
+    pub blocks: Vec<StateBlock>,
+}
+
+/// The state of a model at one time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct State {
+    /// Time, s.
+    pub time: f64,
+    pub(crate) blocks: Vec<StateBlock>,
+    /// Force of each constraint row in the last step, N.
+    pub(crate) multipliers: Vec<f64>,
+    pub(crate) history: Option<History>,
+}
+
+impl State {
+    /// Every body at the origin, at rest.
+    pub fn at_rest(model: &Model) -> State {
+        State {
+            time: 0.0,
+            blocks: vec![StateBlock::REST; model.params.len()],
+            multipliers: vec![0.0; model.rows()],
+            history: None,
+        }
+    }
+
+    /// The blocks of eight bodies.
+    pub fn blocks(&self) -> &[StateBlock] {
+        &self.blocks
+    }
+
+    /// Forgets the past: the next step starts afresh, as after an impact.
+    pub fn restart(&mut self) {
+        self.history = None;
+    }
+
+    /// Centre of mass of a body, m.
+    pub fn center(&self, body: BodyId) -> DVec3 {
+        let (block, lane) = place(body.index());
+        DVec3::from_array(gather(&self.blocks[block].t, lane))
+    }
+
+    /// The affine map A of a body (principal frame to world), row-major.
+    pub fn affine_map(&self, body: BodyId) -> M3 {
+        let (block, lane) = place(body.index());
+        gather(&self.blocks[block].a, lane)
+    }
+
+    /// Rotation of the principal frame of a body, row-major.
+    pub fn principal_rotation(&self, body: BodyId) -> M3 {
+        polar(&self.affine_map(body)).unwrap_or(IDENTITY)
+    }
+
+    /// Strain of a body in its principal frame: xx, yy, zz, xy, xz, yz.
+    pub fn strain(&self, body: BodyId) -> S3 {
+        strain(&self.principal_rotation(body), &self.affine_map(body))
+    }
+
+    /// The body-frame rate `RᵀȦ` and the velocity of the centre.
+    pub(crate) fn rates(&self, body: BodyId) -> (M3, M3, V3) {
+        let (block, lane) = place(body.index());
+        let rotation = self.principal_rotation(body);
+        let w: M3 = gather(&self.blocks[block].w, lane);
+        (rotation, tmul(&rotation, &w), gather(&self.blocks[block].v, lane))
+    }
+
+    /// Pose of the shape frame of a body.
+    pub fn pose(&self, model: &Model, body: BodyId) -> Pose {
+        let rotation = DQuat::from_mat3(&to_mat(&self.principal_rotation(body)));
+        let principal = Pose { translation: self.center(body), rotation };
+        principal.compose(&model.body(body).principal().inverse())
+    }
+
+    /// Velocity of the centre of mass and angular velocity of a body.
+    pub fn twist(&self, model: &Model, body: BodyId) -> Twist {
+        let (rotation, rate, v) = self.rates(body);
+        let affine = model.affine(body);
+        let angular = affine.angular_velocity(&affine.angular_momentum(&rate));
+        Twist { linear: to_vec(&v), angular: to_vec(&mul_vec(&rotation, &angular)) }
+    }
+
+    /// Puts a body at a pose of its shape frame, unstrained; its velocity turns with it.
+    pub fn set_pose(&mut self, model: &Model, body: BodyId, pose: Pose) {
+        let twist = self.twist(model, body);
+        let principal = pose.compose(&model.body(body).principal());
+        let (block, lane) = place(body.index());
+        let b = &mut self.blocks[block];
+        scatter(&mut b.t, lane, &principal.translation.to_array());
+        scatter(&mut b.a, lane, &from_quat(principal.rotation));
+        scatter(&mut b.stress, lane, &[0.0; 6]);
+        self.history = None;
+        self.set_twist(model, body, twist);
+    }
+
+    /// Sets the velocity of the centre of mass and the angular velocity of a body.
+    pub fn set_twist(&mut self, model: &Model, body: BodyId, twist: Twist) {
+        debug_assert!(body.index() < model.bodies.len());
+        let rotation = self.principal_rotation(body);
+        let (block, lane) = place(body.index());
+        let b = &mut self.blocks[block];
+        scatter(&mut b.v, lane, &twist.linear.to_array());
+        scatter(&mut b.w, lane, &mul(&skew_matrix(&twist.angular.to_array()), &rotation));
+        self.history = None;
+    }
+}
