@@ -25,11 +25,11 @@ use super::shape::Shape;
 use moments::Moments;
 use principal::principal_frame;
 
-/// Smallest ratio of a second moment to the largest one: a plate of 1 m may be
-/// 1 µm thin.
+/// Second moments at or below this fraction of the largest one are refused: a
+/// plate 1 m wide must be thicker than 1 µm.
 pub const THINNEST: f64 = 1e-12;
 
-/// Density assumed where only mass and inertia are known [kg/m³]: water.
+/// Density assumed where only mass and inertia are known (kg/m³): water.
 pub const DEFAULT_DENSITY: f64 = 1000.0;
 
 /// Relative difference of mirrored entries at which a tensor is asymmetric.
@@ -61,22 +61,22 @@ const SYMMETRY_TOLERANCE: f64 = 1e-9;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MassProperties {
-    /// Mass [kg].
+    /// Mass (kg).
     pub mass: f64,
-    /// Volume [m³].
+    /// Volume (m³).
     pub volume: f64,
-    /// Centre of mass in the shape frame [m].
+    /// Centre of mass in the shape frame (m).
     pub center: DVec3,
     /// Rotation from the principal frame to the shape frame: of the 24
     /// right-handed frames along the principal axes, the one nearest to the
     /// shape frame (the identity if the shape's axes are principal).
     pub axes: DQuat,
-    /// s_j = ∫ρ x̄_j² dV about the centre, along the principal axes [kg m²].
+    /// s_j = ∫ρ x̄_j² dV about the centre, along the principal axes (kg m²).
     pub second_moments: DVec3,
 }
 
 impl MassProperties {
-    /// Exact properties of a shape of uniform `density` [kg/m³].
+    /// Exact properties of a shape of uniform `density` (kg/m³).
     ///
     /// Round shapes use closed forms, hulls and meshes the divergence theorem,
     /// compounds the parallel-axis theorem; a part's own density is the
@@ -87,10 +87,10 @@ impl MassProperties {
         Self::from_moments(&Moments::of_shape(shape, density)?)
     }
 
-    /// Properties of a body known by `mass` [kg], `center` [m] and `inertia`,
-    /// its tensor about the centre in the axes of the shape frame [kg m²].
+    /// Properties of a body known by `mass` (kg), `center` (m) and `inertia`,
+    /// its tensor about the centre in the axes of the shape frame (kg m²).
     ///
-    /// Without a `volume` [m³] it is taken as if the body were as dense as
+    /// Without a `volume` (m³) it is taken as if the body were as dense as
     /// water ([`DEFAULT_DENSITY`]). A thin rod or flat plate, whose second
     /// moment vanishes along some axis, is refused:
     /// see [`from_inertia_with_floor`](Self::from_inertia_with_floor).
@@ -172,7 +172,7 @@ impl MassProperties {
         }
     }
 
-    /// The same body scaled in density to weigh `mass` [kg].
+    /// The same body scaled in density to weigh `mass` (kg).
     pub fn with_mass(self, mass: f64) -> Result<Self, MassError> {
         positive("mass", mass)?;
         let scaled = Self {
@@ -186,7 +186,7 @@ impl MassProperties {
     }
 
     /// The same body described in another frame, in which the shape frame lies
-    /// at `translation` [m], turned by the unit quaternion `rotation`.
+    /// at `translation` (m), turned by the unit quaternion `rotation`.
     ///
     /// The principal axes keep their order: they are not renamed to the ones
     /// nearest to the new frame.
@@ -198,30 +198,30 @@ impl MassProperties {
         }
     }
 
-    /// Mean density [kg/m³].
+    /// Mean density (kg/m³).
     pub fn density(&self) -> f64 {
         self.mass / self.volume
     }
 
-    /// Principal moments of inertia I_x = s_y + s_z, … about the centre [kg m²].
+    /// Principal moments of inertia I_x = s_y + s_z, … about the centre (kg m²).
     pub fn inertia(&self) -> DVec3 {
         let s = self.second_moments;
         DVec3::new(s.y + s.z, s.z + s.x, s.x + s.y)
     }
 
-    /// Inertia tensor about the centre, in the axes of the shape frame [kg m²].
+    /// Inertia tensor about the centre, in the axes of the shape frame (kg m²).
     pub fn inertia_tensor(&self) -> DMat3 {
         moments::turned(DMat3::from_diagonal(self.inertia()), self.axes)
     }
 
-    /// Inertia tensor about `point` [m], both in the shape frame [kg m²].
+    /// Inertia tensor about `point` (m), both in the shape frame (kg m²).
     pub fn inertia_tensor_about(&self, point: DVec3) -> DMat3 {
         let arm = self.center - point;
         let steiner = DMat3::from_diagonal(DVec3::splat(arm.length_squared()));
         self.inertia_tensor() + (steiner - moments::outer(arm)) * self.mass
     }
 
-    /// S = ∫ρ (x−c)(x−c)ᵀ dV in the axes of the shape frame [kg m²].
+    /// S = ∫ρ (x−c)(x−c)ᵀ dV in the axes of the shape frame (kg m²).
     pub fn second_moment_matrix(&self) -> DMat3 {
         moments::turned(DMat3::from_diagonal(self.second_moments), self.axes)
     }

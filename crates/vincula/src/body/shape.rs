@@ -22,43 +22,43 @@ const UNIT_TOLERANCE: f64 = 1e-5;
 pub enum Shape {
     /// A cuboid centred at the origin, edges along the axes.
     Box {
-        /// Half of each edge length [m].
+        /// Half of each edge length (m).
         half_extents: DVec3,
     },
     /// A ball centred at the origin.
     Sphere {
-        /// Radius [m].
+        /// Radius (m).
         radius: f64,
     },
     /// A cylinder along z with a hemisphere on each end.
     Capsule {
-        /// Radius of cylinder and hemispheres [m].
+        /// Radius of cylinder and hemispheres (m).
         radius: f64,
-        /// Half the length of the cylindrical part [m].
+        /// Half the length of the cylindrical part (m).
         half_length: f64,
     },
     /// A circular cylinder along z.
     Cylinder {
-        /// Radius [m].
+        /// Radius (m).
         radius: f64,
-        /// Half the height [m].
+        /// Half the height (m).
         half_length: f64,
     },
     /// A circular cone along z: base at −`half_length`, apex at +`half_length`.
     Cone {
-        /// Radius of the base [m].
+        /// Radius of the base (m).
         radius: f64,
-        /// Half the height [m].
+        /// Half the height (m).
         half_length: f64,
     },
     /// An ellipsoid centred at the origin.
     Ellipsoid {
-        /// Semi-axes along x, y and z [m].
+        /// Semi-axes along x, y and z (m).
         semi_axes: DVec3,
     },
     /// The convex hull of a set of points, in any order, interior ones allowed.
     ConvexHull {
-        /// The points [m].
+        /// The points (m).
         points: Vec<DVec3>,
     },
     /// The region inside a triangle mesh.
@@ -70,7 +70,7 @@ pub enum Shape {
 /// One placed shape of a [`Shape::Compound`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// Origin of the part's frame in the compound's frame [m].
+    /// Origin of the part's frame in the compound's frame (m).
     pub translation: DVec3,
     /// Rotation that takes the part's frame to the compound's frame.
     pub rotation: DQuat,
@@ -91,7 +91,7 @@ impl Part {
         }
     }
 
-    /// The same part with its origin at `translation` [m].
+    /// The same part with its origin at `translation` (m).
     pub fn at(self, translation: DVec3) -> Self {
         Self {
             translation,

@@ -39,9 +39,9 @@ pub enum MassError {
         row: usize,
         /// Column of the entry above the diagonal.
         column: usize,
-        /// That entry [kg m²].
+        /// That entry (kg m²).
         upper: f64,
-        /// Its mirror image [kg m²].
+        /// Its mirror image (kg m²).
         lower: f64,
     },
     /// One principal moment exceeds the sum of the others.
@@ -56,23 +56,23 @@ pub enum MassError {
         second: char,
         /// Name of the axis whose moment is too large.
         third: char,
-        /// Sum of the two smaller moments [kg m²].
+        /// Sum of the two smaller moments (kg m²).
         sum: f64,
-        /// The moment that exceeds it [kg m²].
+        /// The moment that exceeds it (kg m²).
         moment: f64,
     },
     /// The body has no extent along some axis.
     #[error(
         "the body is too thin along its principal axis {axis}: its second moment {moment} kg m² \
-         must exceed {minimum} kg m²; make it thicker, or use \
+         must exceed {minimum:e} kg m²; make it thicker, or use \
          `MassProperties::from_inertia_with_floor`"
     )]
     Thin {
         /// Name of the principal axis.
         axis: char,
-        /// Second moment along it [kg m²].
+        /// Second moment along it (kg m²).
         moment: f64,
-        /// What it must exceed [kg m²].
+        /// What it must exceed (kg m²).
         minimum: f64,
     },
     /// The floor under the second moments makes no sense.

@@ -26,13 +26,13 @@ use crate::body::shape::{Part, Shape, ShapeError, TriMesh, convex_hull};
 /// The sums that add up over parts of a body.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Moments {
-    /// Mass [kg].
+    /// Mass (kg).
     pub mass: f64,
-    /// Volume [m³].
+    /// Volume (m³).
     pub volume: f64,
-    /// Centre of mass [m].
+    /// Centre of mass (m).
     pub center: DVec3,
-    /// ∫ρ (x−c)(x−c)ᵀ dV [kg m²].
+    /// ∫ρ (x−c)(x−c)ᵀ dV (kg m²).
     pub second: DMat3,
 }
 

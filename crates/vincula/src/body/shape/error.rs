@@ -54,9 +54,9 @@ pub enum ShapeError {
         from: u32,
         /// Second vertex of the edge.
         to: u32,
-        /// Where the first vertex is [m].
+        /// Where the first vertex is (m).
         start: DVec3,
-        /// Where the second vertex is [m].
+        /// Where the second vertex is (m).
         end: DVec3,
     },
     /// Two neighbouring triangles wind in opposite senses.
@@ -69,9 +69,9 @@ pub enum ShapeError {
         from: u32,
         /// Second vertex of the edge.
         to: u32,
-        /// Where the first vertex is [m].
+        /// Where the first vertex is (m).
         start: DVec3,
-        /// Where the second vertex is [m].
+        /// Where the second vertex is (m).
         end: DVec3,
     },
     /// All triangles face inward.
@@ -80,13 +80,13 @@ pub enum ShapeError {
          flip the triangles with `TriMesh::flipped`"
     )]
     Inverted {
-        /// The negative volume [m³].
+        /// The negative volume (m³).
         volume: f64,
     },
     /// The mesh is closed, yet encloses nothing.
     #[error("the mesh encloses no volume ({volume} m³ is rounding): it is flat or folded")]
     NoVolume {
-        /// The volume found [m³].
+        /// The volume found (m³).
         volume: f64,
     },
     /// A hull needs at least four points.
@@ -105,9 +105,9 @@ pub enum ShapeError {
         count: usize,
         /// What they lie in: "in one plane", "on one line" or "in one place".
         extent: &'static str,
-        /// The largest distance from that plane, line or place [m].
+        /// The largest distance from that plane, line or place (m).
         thickness: f64,
-        /// The largest extent of the points [m].
+        /// The largest extent of the points (m).
         size: f64,
     },
     /// A compound has no parts.

@@ -24,7 +24,7 @@ const GRID: f64 = (1u64 << 40) as f64;
 /// extent) count as flat: far above rounding, far below any real plate.
 const FLAT_CELLS: f64 = 4096.0;
 
-/// The convex hull of `points` [m] as a closed mesh with outward winding.
+/// The convex hull of `points` (m) as a closed mesh with outward winding.
 ///
 /// Points inside, duplicates and points within faces are allowed and mostly
 /// dropped. The same points in the same order give the same mesh.
@@ -51,7 +51,7 @@ struct Face {
 
 struct Hull {
     grid: Vec<[i64; 3]>,
-    /// Size of a grid cell [m].
+    /// Size of a grid cell (m).
     cell: f64,
     faces: Vec<Face>,
     /// The latest face to run along a directed edge. Looked up, never iterated:
@@ -316,7 +316,7 @@ mod tests {
         assert_eq!(message, "points[5].y = inf is not finite");
     }
 
-    /// The largest distance of any point outside any face [m].
+    /// The largest distance of any point outside any face (m).
     fn protrusion(hull: &TriMesh, points: &[DVec3]) -> f64 {
         let mut largest: f64 = 0.0;
         for [a, b, c] in hull.corners(DVec3::ZERO) {

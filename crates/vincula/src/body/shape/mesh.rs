@@ -22,7 +22,7 @@ const SMALLEST_VOLUME: f64 = 1e-15;
 /// A triangle mesh; seen from outside, each triangle runs counter-clockwise.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TriMesh {
-    /// Vertex positions [m].
+    /// Vertex positions (m).
     pub vertices: Vec<DVec3>,
     /// Indices of each triangle's vertices, counter-clockwise from outside.
     pub triangles: Vec<[u32; 3]>,
@@ -53,7 +53,9 @@ impl TriMesh {
     /// bound a solid: with holes, of inconsistent winding, inside out or flat.
     ///
     /// Several closed surfaces in one mesh are welcome, and so are cavities
-    /// (closed surfaces that face inward within an outer one).
+    /// (closed surfaces that face inward within an outer one). Surfaces that
+    /// cross themselves or each other are not noticed: where they overlap,
+    /// matter counts twice.
     pub fn check_closed(&self) -> Result<(), ShapeError> {
         self.check()?;
         self.check_edges()?;
@@ -107,7 +109,7 @@ impl TriMesh {
         uses
     }
 
-    /// The three corners of each triangle relative to `origin` [m].
+    /// The three corners of each triangle relative to `origin` (m).
     ///
     /// Callers have run [`check`](Self::check): indices are in range.
     pub(crate) fn corners(&self, origin: DVec3) -> impl Iterator<Item = [DVec3; 3]> + '_ {
@@ -115,7 +117,7 @@ impl TriMesh {
         self.triangles.iter().map(move |corners| corners.map(place))
     }
 
-    /// Sum of the signed tetrahedra with apex `apex` [m³].
+    /// Sum of the signed tetrahedra with apex `apex` (m³).
     fn signed_volume(&self, apex: DVec3) -> f64 {
         let six_volumes = self.corners(apex).map(|[a, b, c]| a.dot(b.cross(c)));
         six_volumes.sum::<f64>() / 6.0
@@ -175,7 +177,7 @@ impl TriMesh {
         welded
     }
 
-    /// The mesh turned by `rotation`, then moved by `translation` [m].
+    /// The mesh turned by `rotation`, then moved by `translation` (m).
     pub fn placed(mut self, translation: DVec3, rotation: DQuat) -> Self {
         for vertex in &mut self.vertices {
             *vertex = rotation * *vertex + translation;

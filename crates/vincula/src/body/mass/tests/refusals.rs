@@ -278,13 +278,29 @@ fn plates_and_rods_without_thickness_are_refused() {
     assert_eq!(
         inertia_message(diagonal(1.0, 1.0, 2.0)),
         "the body is too thin along its principal axis z: its second moment 0 kg m² must \
-         exceed 0.000000000001 kg m²; make it thicker, or use \
+         exceed 1e-12 kg m²; make it thicker, or use \
          `MassProperties::from_inertia_with_floor`"
     );
     assert!(inertia_message(diagonal(1.0, 1.0, 0.0)).contains("principal axis x"));
     let foil = shape_message(cuboid(DVec3::new(1.0, 1.0, 1e-7)));
     assert!(foil.contains("principal axis z"), "{foil}");
     assert!(MassProperties::from_shape(&cuboid(DVec3::new(1.0, 1.0, 2e-6)), 1.0).is_ok());
+}
+
+#[test]
+fn a_tilted_plate_is_thin_rather_than_impossible() {
+    for step in 0..100 {
+        let angle = 0.1 * f64::from(step);
+        let tilt = turn([angle, 0.7 * angle, -1.3 * angle]);
+        let plate = DMat3::from_diagonal(DVec3::new(0.7, 0.4, 1.1));
+        let tensor = moments::turned(plate, tilt);
+        let strict = MassProperties::from_inertia(1.0, DVec3::ZERO, tensor, None);
+        assert!(matches!(strict, Err(MassError::Thin { .. })), "{strict:?}");
+        let floored = MassProperties::from_inertia_with_floor(1.0, DVec3::ZERO, tensor, None, 1e-6);
+        let change = floored.unwrap().inertia_tensor() - tensor;
+        let largest = change.to_cols_array().map(f64::abs);
+        assert!(largest.into_iter().fold(0.0, f64::max) < 1e-6);
+    }
 }
 
 #[test]
