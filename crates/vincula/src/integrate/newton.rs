@@ -1,0 +1,246 @@
+//! Newton's method on the step equation of eight bodies at a time.
+//!
+//! At an iterate A_k with rotation R the increment P (body frame) solves
+//! `H̄ P = Rᵀf − Vσ(S_k) − c RᵀD(A_k − A_pred) + J̄ᵀλ`. The part without λ is the free
+//! solve; the dual system gives λ; `accept` adds the rest.
+
+use super::{Scheme, Tempering};
+use crate::body::affine::{Inverse, strain};
+use crate::kernel;
+use crate::math::lanes::{LANES, Lane, gather, scatter};
+use crate::math::rotation::{FAR_FROM_ROTATION, ORTHONORMAL, higham, newton_schulz};
+use crate::math::small::*;
+use crate::model::ParamBlock;
+
+/// The unknowns and the matrices of eight bodies during one step.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub struct NewtonBlock {
+    /// Rotation R at which the step equation is linearised. Set by predict and relinearize.
+    pub rot: [Lane; 9],
+    /// The iterate A_k.
+    pub a: [Lane; 9],
+    /// The iterate t_k, m.
+    pub t: [Lane; 3],
+    /// Predicted A. Set by predict.
+    pub a_pred: [Lane; 9],
+    /// Predicted t, m.
+    pub t_pred: [Lane; 3],
+    /// Rate of A: predicted first, final after `set_velocity`, 1/s.
+    pub w: [Lane; 9],
+    /// Velocity: predicted first, final after `set_velocity`, m/s.
+    pub v: [Lane; 3],
+    /// Load on A from outside the dual system, world, N m.
+    pub force: [Lane; 9],
+    /// Rotation of the ballistic motion, for the load of the next iterate.
+    pub q: [Lane; 9],
+    /// Strain as the linear solve sees it, without the squares of rotations.
+    pub strain: [Lane; 6],
+    /// Stress moment that the velocity projection ends with, N m.
+    pub stress: [Lane; 6],
+    /// Rotational stiffness K of the three axes, N m.
+    pub geometric: [Lane; 3],
+    /// H̄⁻¹: six direct, three cross, six diagonal, one translation.
+    pub inverse: [Lane; 16],
+    /// Increment of A in this iteration, body frame.
+    pub p: [Lane; 9],
+    /// Load of the constraint forces on A, body frame, N m.
+    pub load: [Lane; 9],
+    /// Sum of the constraint forces, world, N.
+    pub thrust: [Lane; 3],
+    /// Scratch: angular momentum, body frame.
+    pub momentum: [Lane; 3],
+}
+
+impl NewtonBlock {
+    /// All zero; every field is written before it is read.
+    pub const ZERO: NewtonBlock = NewtonBlock {
+        rot: [[0.0; LANES]; 9],
+        a: [[0.0; LANES]; 9],
+        t: [[0.0; LANES]; 3],
+        a_pred: [[0.0; LANES]; 9],
+        t_pred: [[0.0; LANES]; 3],
+        w: [[0.0; LANES]; 9],
+        v: [[0.0; LANES]; 3],
+        force: [[0.0; LANES]; 9],
+        q: [[0.0; LANES]; 9],
+        strain: [[0.0; LANES]; 6],
+        stress: [[0.0; LANES]; 6],
+        geometric: [[0.0; LANES]; 3],
+        inverse: [[0.0; LANES]; 16],
+        p: [[0.0; LANES]; 9],
+        load: [[0.0; LANES]; 9],
+        thrust: [[0.0; LANES]; 3],
+        momentum: [[0.0; LANES]; 3],
+    };
+
+    /// H̄⁻¹ of one body.
+    #[inline(always)]
+    pub fn inverse_of(&self, lane: usize) -> Inverse {
+        let x: [f64; 16] = gather(&self.inverse, lane);
+        Inverse {
+            direct: [x[0], x[1], x[2], x[3], x[4], x[5]],
+            cross: [x[6], x[7], x[8]],
+            diagonal: [x[9], x[10], x[11], x[12], x[13], x[14]],
+            translation: x[15],
+        }
+    }
+
+    #[inline(always)]
+    fn set_inverse(&mut self, lane: usize, h: &Inverse) {
+        let (p, q, d) = (&h.direct, &h.cross, &h.diagonal);
+        let x = [
+            p[0], p[1], p[2], p[3], p[4], p[5], q[0], q[1], q[2], d[0], d[1], d[2], d[3], d[4],
+            d[5], h.translation,
+        ];
+        scatter(&mut self.inverse, lane, &x);
+    }
+}
+
+kernel! {
+    /// Rotations nearest to eight affine maps; false when one has none.
+    pub fn polar_block(a: &[Lane; 9], rot: &mut [Lane; 9]) -> bool = polar_lanes
+}
+
+#[inline(always)]
+fn polar_lanes(a: &[Lane; 9], rot: &mut [Lane; 9]) -> bool {
+    *rot = *a;
+    for _ in 0..60 {
+        let mut error = [0.0; LANES];
+        let mut next = [[0.0; LANES]; 9];
+        for lane in 0..LANES {
+            let (y, e) = newton_schulz(&gather(rot, lane));
+            scatter(&mut next, lane, &y);
+            error[lane] = e;
+        }
+        let worst = error.iter().fold(0.0, |m: f64, e| if *e > m || e.is_nan() { *e } else { m });
+        if worst <= ORTHONORMAL {
+            return true;
+        }
+        if !worst.is_finite() {
+            return false;
+        }
+        if worst > FAR_FROM_ROTATION {
+            for lane in 0..LANES {
+                let x: M3 = gather(rot, lane);
+                if !(det(&x) > 0.0) {
+                    return false;
+                }
+                scatter(rot, lane, &higham(&x));
+            }
+        } else {
+            *rot = next;
+            if worst < 1e-8 {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+kernel! {
+    /// Inverts H̄ at the iterate and solves without constraint forces.
+    pub fn free_solve(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBlock) = free_solve_lanes
+}
+
+#[inline(always)]
+fn free_solve_lanes(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBlock) {
+    for lane in 0..LANES {
+        let body = params.affine(lane);
+        let rot: M3 = gather(&n.rot, lane);
+        let a: M3 = gather(&n.a, lane);
+        let k: V3 = body.geometric_stiffness(&body.stress(&gather(&n.strain, lane)));
+        let inertia = body.inertia();
+        let mut implicit = [0.0; 3];
+        for axis in 0..3 {
+            let phi = scheme.tempering.phi(scheme.h, k[axis], inertia[axis]);
+            implicit[axis] = scheme.tempering.implicit_fraction(phi) * k[axis];
+        }
+        let inverse = Inverse::new(&body, scheme.c, &implicit);
+        let s = strain(&rot, &a);
+        let deviation = tmul(&rot, &sub9(&a, &gather(&n.a_pred, lane)));
+        let inertial = mul_diag(&deviation, &scale(&body.second, scheme.c));
+        let elastic = full(&body.stress(&s));
+        let outside = tmul(&rot, &gather(&n.force, lane));
+        let p = inverse.solve(&sub9(&sub9(&outside, &elastic), &inertial));
+        n.set_inverse(lane, &inverse);
+        scatter(&mut n.geometric, lane, &k);
+        scatter(&mut n.p, lane, &p);
+        scatter(&mut n.a, lane, &axpy9(&a, 1.0, &mul(&rot, &p)));
+        let t: V3 = gather(&n.t_pred, lane);
+        scatter(&mut n.t, lane, &t);
+        scatter(&mut n.strain, lane, &s);
+    }
+}
+
+kernel! {
+    /// Adds the response to the constraint forces; returns the largest increment of A in
+    /// this iteration.
+    pub fn accept(n: &mut NewtonBlock) -> f64 = accept_lanes
+}
+
+#[inline(always)]
+fn accept_lanes(n: &mut NewtonBlock) -> f64 {
+    let mut largest = [0.0; LANES];
+    for lane in 0..LANES {
+        let inverse = n.inverse_of(lane);
+        let p = inverse.solve(&gather(&n.load, lane));
+        let total = axpy9(&gather(&n.p, lane), 1.0, &p);
+        scatter(&mut n.p, lane, &total);
+        let rot: M3 = gather(&n.rot, lane);
+        let a: M3 = gather(&n.a, lane);
+        scatter(&mut n.a, lane, &axpy9(&a, 1.0, &mul(&rot, &p)));
+        let t: V3 = gather(&n.t, lane);
+        let thrust: V3 = gather(&n.thrust, lane);
+        scatter(&mut n.t, lane, &axpy(&t, inverse.translation, &thrust));
+        scatter(&mut n.load, lane, &[0.0; 9]);
+        scatter(&mut n.thrust, lane, &[0.0; 3]);
+        largest[lane] = max_abs(&total);
+    }
+    largest.iter().fold(0.0, |m: f64, x| if *x > m || x.is_nan() { *x } else { m })
+}
+
+kernel! {
+    /// Prepares the next iteration: strain as the linear solve saw it, rotation of the iterate.
+    pub fn relinearize(n: &mut NewtonBlock) -> bool = relinearize_lanes
+}
+
+#[inline(always)]
+fn relinearize_lanes(n: &mut NewtonBlock) -> bool {
+    for lane in 0..LANES {
+        let mut s: S3 = gather(&n.strain, lane);
+        let dp = sym(&gather(&n.p, lane));
+        for k in 0..6 {
+            s[k] += dp[k];
+        }
+        scatter(&mut n.strain, lane, &s);
+    }
+    let a = n.a;
+    polar_lanes(&a, &mut n.rot)
+}
+
+kernel! {
+    /// Velocity at the end of the step: `q̇⁺ = q̇_pred + γ (q⁺ − q_pred)`.
+    pub fn set_velocity(scheme: &Scheme, n: &mut NewtonBlock) = set_velocity_lanes
+}
+
+#[inline(always)]
+fn set_velocity_lanes(scheme: &Scheme, n: &mut NewtonBlock) {
+    for k in 0..9 {
+        for lane in 0..LANES {
+            n.w[k][lane] += scheme.gamma * (n.a[k][lane] - n.a_pred[k][lane]);
+        }
+    }
+    for k in 0..3 {
+        for lane in 0..LANES {
+            n.v[k][lane] += scheme.gamma * (n.t[k][lane] - n.t_pred[k][lane]);
+        }
+    }
+}
+
+impl Tempering {
+    /// Whether one linearisation is all that is ever made.
+    pub(crate) fn is_full(self) -> bool {
+        self == Tempering::Full
+    }
+}

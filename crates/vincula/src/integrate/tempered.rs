@@ -1,0 +1,324 @@
+//! RATTLE on rotation and strain, tempered to implicit Euler where tension is stiff.
+//!
+//! A step of length h, with `D = diag(s)` and body-frame rates `B = RᵀȦ`:
+//!
+//! 1. Half a kick of the outside forces; angular momentum `L̄` is taken out of B.
+//! 2. Ballistic rotation `R̂ = R Q`, `Q = exp(h ω̃)`, `ω̃ = I⁻¹ (L̄ + L̄⁺)/2`, `L̄⁺ = QᵀL̄`:
+//!    it keeps the angular momentum in space and the energy, at any spin.
+//! 3. The step equation with `c = 2/h²` about the ballistic pose. The stress that the joints
+//!    held last acts in the frame of the **start** of the step, its change in the frame of
+//!    the end. The difference of the two frames is the torque `−(1−φ) skew(QᵀG)`: leaving
+//!    it out (φ = 1) is implicit Euler, which loses energy at first order; keeping it is
+//!    RATTLE, which does not, but which is unstable when tension turns a body faster than
+//!    the step resolves. φ is chosen per axis and step (`Tempering`).
+//! 4. Half a kick, and a projection of the velocity with the same matrix; the stress that
+//!    holds in it is the one the next step starts with.
+//!
+//! `docs/src/theory/tempered.md` derives it and shows the order and the energy.
+
+use super::{Scheme, Tempering};
+use crate::body::affine::{Affine, strain};
+use crate::kernel;
+use crate::math::lanes::{LANES, Lane, gather, scatter};
+use crate::math::rotation::{exp, turn_back};
+use crate::math::small::*;
+use crate::model::{ParamBlock, StateBlock};
+
+use super::newton::NewtonBlock;
+
+/// What acts on eight bodies in a half kick.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub struct KickBlock {
+    /// Acceleration, gravity included, m/s².
+    pub acceleration: [Lane; 3],
+    /// Torque, world, N m.
+    pub torque: [Lane; 3],
+    /// Factor by which half a step damps the velocity relative to the wind.
+    pub linear_decay: Lane,
+    /// Factor by which half a step damps the rotation about each principal axis.
+    pub angular_decay: [Lane; 3],
+    /// Velocity of the air, m/s.
+    pub wind: [Lane; 3],
+}
+
+impl KickBlock {
+    /// Nothing acts.
+    pub const NONE: KickBlock = KickBlock {
+        acceleration: [[0.0; LANES]; 3],
+        torque: [[0.0; LANES]; 3],
+        linear_decay: [1.0; LANES],
+        angular_decay: [[1.0; LANES]; 3],
+        wind: [[0.0; LANES]; 3],
+    };
+}
+
+/// Coefficients of a tempered step.
+pub fn scheme(h: f64, tempering: Tempering) -> Scheme {
+    Scheme { h, c: 2.0 / (h * h), gamma: 1.0 / h, tempering }
+}
+
+kernel! {
+    /// Steps 1 and 2, and the load of step 3. `n.rot` holds the rotation of the state.
+    pub fn predict(params: &ParamBlock, state: &StateBlock, kick: &KickBlock, scheme: &Scheme, n: &mut NewtonBlock) = predict_lanes
+}
+
+#[inline(always)]
+fn predict_lanes(
+    params: &ParamBlock,
+    state: &StateBlock,
+    kick: &KickBlock,
+    scheme: &Scheme,
+    n: &mut NewtonBlock,
+) {
+    let h = scheme.h;
+    for lane in 0..LANES {
+        let body = params.affine(lane);
+        let rot: M3 = gather(&n.rot, lane);
+        let rate = tmul(&rot, &gather(&state.w, lane));
+        let momentum = body.angular_momentum(&rate);
+        // What is left of the rate without the rotation is the rate of strain.
+        let spin = skew_matrix(&body.angular_velocity(&momentum));
+        scatter(&mut n.p, lane, &sub9(&rate, &spin));
+        let torque = tmul_vec(&rot, &gather(&kick.torque, lane));
+        let mut l = [0.0; 3];
+        for k in 0..3 {
+            l[k] = momentum[k] * kick.angular_decay[k][lane] + 0.5 * h * torque[k];
+        }
+        scatter(&mut n.momentum, lane, &l);
+        let v = kicked_velocity(&gather(&state.v, lane), kick, lane, h);
+        scatter(&mut n.v, lane, &v);
+        let t = axpy(&gather(&state.t, lane), h, &v);
+        scatter(&mut n.t_pred, lane, &t);
+    }
+    fly(params, h, n);
+    for lane in 0..LANES {
+        let body = params.affine(lane);
+        let rot: M3 = gather(&n.rot, lane);
+        let s = strain(&rot, &gather(&state.a, lane));
+        let strain_rate: M3 = gather(&n.p, lane);
+        let q: M3 = gather(&n.q, lane);
+        let rot = mul(&rot, &q);
+        let omega = body.angular_velocity(&gather(&n.momentum, lane));
+        let w = mul(&rot, &axpy9(&strain_rate, 1.0, &skew_matrix(&omega)));
+        let mut shape = axpy9(&full(&s), h, &strain_rate);
+        for k in [0, 4, 8] {
+            shape[k] += 1.0;
+        }
+        let a = mul(&rot, &shape);
+        scatter(&mut n.rot, lane, &rot);
+        scatter(&mut n.w, lane, &w);
+        scatter(&mut n.a, lane, &a);
+        scatter(&mut n.a_pred, lane, &a);
+        scatter(&mut n.strain, lane, &s);
+        let load = start_frame_load(&body, scheme, &s, &gather(&state.stress, lane), &q);
+        scatter(&mut n.force, lane, &mul(&rot, &load));
+    }
+}
+
+#[inline(always)]
+fn kicked_velocity(v: &V3, kick: &KickBlock, lane: usize, h: f64) -> V3 {
+    let wind: V3 = gather(&kick.wind, lane);
+    let slowed = axpy(&wind, kick.linear_decay[lane], &sub(v, &wind));
+    axpy(&slowed, 0.5 * h, &gather(&kick.acceleration, lane))
+}
+
+/// The torque of step 3 as a load on A: `−(1−φ) skew(QᵀG)`, body frame.
+#[inline(always)]
+fn start_frame_load(body: &Affine, scheme: &Scheme, s: &S3, held: &S3, q: &M3) -> M3 {
+    let k = body.geometric_stiffness(&body.stress(s));
+    let inertia = body.inertia();
+    let mut torque = axial(&tmul(q, &full(held)));
+    for axis in 0..3 {
+        torque[axis] *= scheme.tempering.phi(scheme.h, k[axis], inertia[axis]) - 1.0;
+    }
+    skew_matrix(&torque)
+}
+
+/// Spin of a block, as the largest `h |L̄| (1/I_min − 1/I_max)` of its lanes: how far from a
+/// steady rotation a step can be.
+#[inline(always)]
+fn wobble(params: &ParamBlock, h: f64, n: &NewtonBlock) -> f64 {
+    let mut worst = [0.0; LANES];
+    for lane in 0..LANES {
+        let i = params.affine(lane).inertia();
+        let l: V3 = gather(&n.momentum, lane);
+        let least = i[0].min(i[1]).min(i[2]);
+        let most = i[0].max(i[1]).max(i[2]);
+        worst[lane] = h * dot(&l, &l).sqrt() * (most - least) / (least * most);
+    }
+    worst.iter().fold(0.0, |m: f64, x| m.max(*x))
+}
+
+/// Wobble per substep that the fixed point still contracts quickly.
+const STEADY: f64 = 0.25;
+/// More substeps than this are not taken; the spin is then far beyond the step.
+const MOST_SUBSTEPS: f64 = 64.0;
+
+/// Ballistic rotation: writes Q and the angular momentum after it, both in the body.
+#[inline(always)]
+fn fly(params: &ParamBlock, h: f64, n: &mut NewtonBlock) {
+    let wobble = wobble(params, h, n);
+    let substeps = (wobble / STEADY).ceil().clamp(1.0, MOST_SUBSTEPS);
+    let h = h / substeps;
+    for (k, q) in n.q.iter_mut().enumerate() {
+        *q = [IDENTITY[k]; LANES];
+    }
+    for _ in 0..substeps as usize {
+        fly_once(params, h, n);
+    }
+}
+
+#[inline(always)]
+fn fly_once(params: &ParamBlock, h: f64, n: &mut NewtonBlock) {
+    let start = n.momentum;
+    // A guess of second order: half a step of Euler's equations gives the middle.
+    for lane in 0..LANES {
+        let body = params.affine(lane);
+        let l: V3 = gather(&start, lane);
+        let omega = body.angular_velocity(&l);
+        let middle = axpy(&l, 0.5 * h, &cross(&l, &omega));
+        let w = scale(&body.angular_velocity(&middle), h);
+        scatter(&mut n.momentum, lane, &turn_back(&w, &l));
+    }
+    for _ in 0..20 {
+        let mut change = [0.0; LANES];
+        for lane in 0..LANES {
+            let body = params.affine(lane);
+            let l: V3 = gather(&start, lane);
+            let end: V3 = gather(&n.momentum, lane);
+            let w = scale(&body.angular_velocity(&add(&l, &end)), 0.5 * h);
+            let next = turn_back(&w, &l);
+            let d = sub(&next, &end);
+            change[lane] = dot(&d, &d) - 1e-28 * dot(&l, &l);
+            scatter(&mut n.momentum, lane, &next);
+        }
+        if change.iter().all(|c| *c <= 0.0) {
+            break;
+        }
+    }
+    for lane in 0..LANES {
+        let body = params.affine(lane);
+        let l: V3 = gather(&start, lane);
+        let end: V3 = gather(&n.momentum, lane);
+        let w = scale(&body.angular_velocity(&add(&l, &end)), 0.5 * h);
+        let q: M3 = gather(&n.q, lane);
+        scatter(&mut n.q, lane, &mul(&q, &exp(&w)));
+    }
+}
+
+kernel! {
+    /// Makes the load of step 3 from the stress of the last iterate instead of the last
+    /// step: repeated to convergence, this is plain RATTLE.
+    pub fn refresh_load(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBlock) = refresh_load_lanes
+}
+
+#[inline(always)]
+fn refresh_load_lanes(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBlock) {
+    for lane in 0..LANES {
+        let body = params.affine(lane);
+        let s: S3 = gather(&n.strain, lane);
+        let load = start_frame_load(&body, scheme, &s, &body.stress(&s), &gather(&n.q, lane));
+        let rot: M3 = gather(&n.rot, lane);
+        scatter(&mut n.force, lane, &mul(&rot, &load));
+    }
+}
+
+kernel! {
+    /// Step 4 without constraint forces: half a kick, then the damping of stiff rotation and
+    /// of strain. The rate goes to the body frame until `project_accept`.
+    pub fn project_free(params: &ParamBlock, kick: &KickBlock, scheme: &Scheme, n: &mut NewtonBlock) = project_free_lanes
+}
+
+#[inline(always)]
+fn project_free_lanes(
+    params: &ParamBlock,
+    kick: &KickBlock,
+    scheme: &Scheme,
+    n: &mut NewtonBlock,
+) {
+    let h = scheme.h;
+    for lane in 0..LANES {
+        let body = params.affine(lane);
+        let rot: M3 = gather(&n.rot, lane);
+        let rate = tmul(&rot, &gather(&n.w, lane));
+        let momentum = body.angular_momentum(&rate);
+        let omega = body.angular_velocity(&momentum);
+        let strain_rate = sub9(&rate, &skew_matrix(&omega));
+        let torque = tmul_vec(&rot, &gather(&kick.torque, lane));
+        let mut l = [0.0; 3];
+        for k in 0..3 {
+            l[k] = (momentum[k] + 0.5 * h * torque[k]) * kick.angular_decay[k][lane];
+        }
+        let omega = body.angular_velocity(&l);
+        let rate = axpy9(&strain_rate, 1.0, &skew_matrix(&omega));
+        let v = axpy(&gather(&n.v, lane), 0.5 * h, &gather(&kick.acceleration, lane));
+        let wind: V3 = gather(&kick.wind, lane);
+        let v = axpy(&wind, kick.linear_decay[lane], &sub(&v, &wind));
+        scatter(&mut n.v, lane, &v);
+
+        let mut s = strain(&rot, &gather(&n.a, lane));
+        let ds = sym(&strain_rate);
+        for k in 0..6 {
+            s[k] += h * ds[k];
+        }
+        let stiffness: V3 = gather(&n.geometric, lane);
+        let inertia = body.inertia();
+        let mut brake = [0.0; 3];
+        for axis in 0..3 {
+            let phi = scheme.tempering.phi(h, stiffness[axis], inertia[axis]);
+            brake[axis] = -0.5 * phi * stiffness[axis] * h * omega[axis];
+        }
+        let f = sub9(&skew_matrix(&brake), &full(&body.stress(&s)));
+        let p = n.inverse_of(lane).solve(&f);
+        scatter(&mut n.w, lane, &axpy9(&rate, 1.0 / h, &p));
+        let dp = sym(&p);
+        for k in 0..6 {
+            s[k] += dp[k];
+        }
+        scatter(&mut n.strain, lane, &s);
+    }
+}
+
+kernel! {
+    /// Step 4, the constraint forces: adds their response to the velocity.
+    pub fn project_accept(scheme: &Scheme, n: &mut NewtonBlock) = project_accept_lanes
+}
+
+#[inline(always)]
+fn project_accept_lanes(scheme: &Scheme, n: &mut NewtonBlock) {
+    let per_h = 1.0 / scheme.h;
+    for lane in 0..LANES {
+        let inverse = n.inverse_of(lane);
+        let p = inverse.solve(&gather(&n.load, lane));
+        let rate: M3 = gather(&n.w, lane);
+        scatter(&mut n.w, lane, &axpy9(&rate, per_h, &p));
+        let thrust: V3 = gather(&n.thrust, lane);
+        let v: V3 = gather(&n.v, lane);
+        scatter(&mut n.v, lane, &axpy(&v, per_h * inverse.translation, &thrust));
+        let mut s: S3 = gather(&n.strain, lane);
+        let dp = sym(&p);
+        for k in 0..6 {
+            s[k] += dp[k];
+        }
+        scatter(&mut n.strain, lane, &s);
+        scatter(&mut n.load, lane, &[0.0; 9]);
+        scatter(&mut n.thrust, lane, &[0.0; 3]);
+    }
+}
+
+kernel! {
+    /// Ends step 4: the rate back to the world, the held stress from its strain.
+    pub fn project_end(params: &ParamBlock, n: &mut NewtonBlock) = project_end_lanes
+}
+
+#[inline(always)]
+fn project_end_lanes(params: &ParamBlock, n: &mut NewtonBlock) {
+    for lane in 0..LANES {
+        let body = params.affine(lane);
+        let rot: M3 = gather(&n.rot, lane);
+        let rate: M3 = gather(&n.w, lane);
+        scatter(&mut n.w, lane, &mul(&rot, &rate));
+        scatter(&mut n.stress, lane, &body.stress(&gather(&n.strain, lane)));
+    }
+}

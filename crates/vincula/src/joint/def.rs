@@ -1,0 +1,183 @@
+//! How a user describes a joint.
+
+use glam::{DMat3, DQuat, DVec3};
+
+use super::JointKind;
+use crate::model::{Body, Endpoint, Pose};
+
+/// A joint to be added to a model.
+#[derive(Clone, Debug)]
+pub struct JointDef {
+    pub(super) name: String,
+    pub(super) kind: JointKind,
+    pub(super) a: Endpoint,
+    pub(super) b: Endpoint,
+    placement: Placement,
+}
+
+/// Where the frames of a joint are.
+#[derive(Clone, Debug)]
+enum Placement {
+    /// Given in the world, at the bodies' initial poses: first point, second point, axes.
+    World { first: DVec3, second: DVec3, axis: DVec3, second_axis: Option<DVec3> },
+    /// Given in the shape frame of each body (in the world for the world).
+    Frames([Pose; 2]),
+}
+
+impl JointDef {
+    fn in_world(
+        name: impl Into<String>,
+        kind: JointKind,
+        a: impl Into<Endpoint>,
+        b: impl Into<Endpoint>,
+        points: [DVec3; 2],
+        axis: DVec3,
+    ) -> Self {
+        let placement =
+            Placement::World { first: points[0], second: points[1], axis, second_axis: None };
+        JointDef { name: name.into(), kind, a: a.into(), b: b.into(), placement }
+    }
+
+    /// A joint at a point of the world with its axis in the world, at the initial poses.
+    pub fn new(
+        name: impl Into<String>,
+        kind: JointKind,
+        a: impl Into<Endpoint>,
+        b: impl Into<Endpoint>,
+        point: DVec3,
+        axis: DVec3,
+    ) -> Self {
+        Self::in_world(name, kind, a, b, [point, point], axis)
+    }
+
+    /// Ties a point of one body to a point of another.
+    pub fn ball(
+        name: impl Into<String>,
+        a: impl Into<Endpoint>,
+        b: impl Into<Endpoint>,
+        point: DVec3,
+    ) -> Self {
+        Self::new(name, JointKind::Ball, a, b, point, DVec3::Z)
+    }
+
+    /// Rotation about an axis through a point.
+    pub fn hinge(
+        name: impl Into<String>,
+        a: impl Into<Endpoint>,
+        b: impl Into<Endpoint>,
+        point: DVec3,
+        axis: DVec3,
+    ) -> Self {
+        Self::new(name, JointKind::Hinge, a, b, point, axis)
+    }
+
+    /// Rotation about two perpendicular axes through a point: one fixed to the first end,
+    /// one to the second.
+    pub fn universal(
+        name: impl Into<String>,
+        a: impl Into<Endpoint>,
+        b: impl Into<Endpoint>,
+        point: DVec3,
+        axes: [DVec3; 2],
+    ) -> Self {
+        let mut def = Self::new(name, JointKind::Universal, a, b, point, axes[0]);
+        if let Placement::World { second_axis, .. } = &mut def.placement {
+            *second_axis = Some(axes[1]);
+        }
+        def
+    }
+
+    /// Translation along an axis.
+    pub fn prismatic(
+        name: impl Into<String>,
+        a: impl Into<Endpoint>,
+        b: impl Into<Endpoint>,
+        point: DVec3,
+        axis: DVec3,
+    ) -> Self {
+        Self::new(name, JointKind::Prismatic, a, b, point, axis)
+    }
+
+    /// No relative motion.
+    pub fn fixed(
+        name: impl Into<String>,
+        a: impl Into<Endpoint>,
+        b: impl Into<Endpoint>,
+        point: DVec3,
+    ) -> Self {
+        Self::new(name, JointKind::Fixed, a, b, point, DVec3::Z)
+    }
+
+    /// Keeps the distance of two points as it is at the initial poses.
+    pub fn distance(
+        name: impl Into<String>,
+        a: impl Into<Endpoint>,
+        b: impl Into<Endpoint>,
+        points: [DVec3; 2],
+    ) -> Self {
+        let kind = JointKind::Distance(points[0].distance(points[1]));
+        Self::in_world(name, kind, a, b, points, DVec3::Z)
+    }
+
+    /// A joint whose frames are given in the shape frame of each body.
+    pub fn with_frames(
+        name: impl Into<String>,
+        kind: JointKind,
+        a: impl Into<Endpoint>,
+        b: impl Into<Endpoint>,
+        frames: [Pose; 2],
+    ) -> Self {
+        let placement = Placement::Frames(frames);
+        JointDef { name: name.into(), kind, a: a.into(), b: b.into(), placement }
+    }
+
+    /// The frames in the shape frames of the two ends.
+    pub(super) fn frames(&self, bodies: &[Body]) -> Result<[Pose; 2], String> {
+        match &self.placement {
+            Placement::Frames(frames) => {
+                for frame in frames {
+                    if !frame.is_finite() || (frame.rotation.length() - 1.0).abs() > 1e-6 {
+                        return Err("its frames must be finite, with unit quaternions".into());
+                    }
+                }
+                Ok(*frames)
+            }
+            Placement::World { first, second, axis, second_axis } => {
+                if !(first.is_finite() && second.is_finite()) {
+                    return Err("its point must be finite".into());
+                }
+                let rotation = frame_rotation(*axis, *second_axis)?;
+                let world = [first, second].map(|p| Pose { translation: *p, rotation });
+                let local = |end: Endpoint, pose: &Pose| match end.index() {
+                    Some(i) => bodies[i].initial_pose.inverse().compose(pose),
+                    None => *pose,
+                };
+                Ok([local(self.a, &world[0]), local(self.b, &world[1])])
+            }
+        }
+    }
+}
+
+/// A frame whose z axis is `axis` and whose x axis is `second` (or any normal).
+fn frame_rotation(axis: DVec3, second: Option<DVec3>) -> Result<DQuat, String> {
+    if !axis.is_finite() {
+        return Err("its axis must be finite".into());
+    }
+    let z = axis
+        .try_normalize()
+        .ok_or("its axis has no direction; give a vector of non-zero length")?;
+    let x = match second {
+        None => z.any_orthonormal_vector(),
+        Some(s) => {
+            let s = s.try_normalize().ok_or("its second axis has no direction")?;
+            if s.dot(z).abs() > 1e-6 {
+                return Err(format!(
+                    "its two axes must be perpendicular; they meet at {:.4}°",
+                    s.dot(z).clamp(-1.0, 1.0).acos().to_degrees()
+                ));
+            }
+            (s - z * s.dot(z)).normalize()
+        }
+    };
+    Ok(DQuat::from_mat3(&DMat3::from_cols(x, z.cross(x), z)).normalize())
+}
