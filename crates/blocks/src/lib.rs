@@ -1,1 +1,90 @@
-//! Block-sparse symmetric systems on a graph.
+//! Block-sparse symmetric systems `S λ = b` on a graph.
+//!
+//! A node of the graph is a block row of one to six scalar rows; an edge is a
+//! dense block that couples two nodes. `S` is symmetric and positive
+//! (semi)definite. The sparsity is fixed by a [`Pattern`]; the numbers live in a
+//! [`BlockMatrix`]. Every solver speaks the same three verbs: `symbolic` looks
+//! at the pattern once and allocates, [`Factorization::factor`] reads new
+//! numbers, [`Factorization::solve`] overwrites a right-hand side by its
+//! solution. Neither of the last two allocates (the threads of
+//!
+//! | pattern | solver | cost |
+//! |---|---|---|
+//! | tree, or cliques joined like a tree | [`Tree`] | linear, no fill |
+//! | the same plus a few loops | [`Loops`] | linear times closures |
+//! | any | [`Cholesky`] | sparse, supernodal |
+//! | any, roughly and warm | [`GaussSeidel`] | per sweep |
+//! | small | [`Dense`] | cubic, the oracle of the tests |
+//!
+//! Redundant rows are no error: a pivot that has vanished beside the diagonal
+//! entry it started from is dropped, its multiplier becomes zero, and the
+//! [`FactorReport`] says so. For a consistent right-hand side this is an exact
+//! solution of the semidefinite system.
+
+#![forbid(unsafe_code)]
+
+mod census;
+mod chain_kernel;
+pub mod cholesky;
+pub mod condition;
+pub mod dense;
+pub mod dissection;
+mod elimination;
+pub mod error;
+pub mod gauss_seidel;
+pub mod loops;
+pub mod matrix;
+pub mod ordering;
+pub mod pivoted;
+pub mod refinement;
+pub mod small;
+pub mod tree;
+pub mod tridiagonal;
+
+pub use cholesky::{Cholesky, CholeskyOptions, Fill, Shift};
+pub use condition::{Redundancy, redundancy};
+pub use dense::Dense;
+pub use error::{FactorError, PatternError, SolveError};
+pub use gauss_seidel::{GaussSeidel, SweepReport};
+pub use loops::Loops;
+pub use matrix::{BlockMatrix, MAX_BLOCK, Pattern};
+pub use ordering::{Plan, Shape, plan};
+pub use refinement::{Refinement, SolveReport};
+pub use tree::Tree;
+pub use tridiagonal::Chain;
+
+use std::sync::Arc;
+
+/// Pivots below this fraction of the diagonal entry they started from count as
+/// zero. Rounding leaves about 1e-15 where a row is redundant, and honest
+/// mechanisms have been seen down to 1e-9.
+pub const PIVOT_TOLERANCE: f64 = 1e-12;
+
+/// What a factorization found out about the matrix.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FactorReport {
+    /// Number of scalar rows whose pivot vanished; their multipliers are zero.
+    pub dropped: usize,
+    /// The node of the first dropped row, if any and if known.
+    pub first_dropped: Option<usize>,
+    /// The smallest kept pivot relative to its own diagonal entry, in `(0, 1]`.
+    /// One means no row leans on another; 1e-10 means nearly redundant.
+    pub weakest_pivot: f64,
+    /// The node of that pivot, if known.
+    pub weakest_node: Option<usize>,
+    /// What was added to the diagonal, relative to the reference of the chosen
+    /// [`Shift`]; zero for the solvers that never shift.
+    pub shift: f64,
+}
+
+/// The verbs that all direct solvers share.
+pub trait Factorization {
+    /// The pattern this solver was made for.
+    fn pattern(&self) -> &Arc<Pattern>;
+
+    /// Reads the numbers of `matrix`, which must have this solver's pattern.
+    fn factor(&mut self, matrix: &BlockMatrix) -> Result<FactorReport, FactorError>;
+
+    /// Overwrites `rhs` (one entry per scalar row) by the solution.
+    fn solve(&mut self, rhs: &mut [f64]) -> Result<(), SolveError>;
+}

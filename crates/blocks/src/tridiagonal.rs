@@ -1,0 +1,252 @@
+//! Block Thomas elimination of a chain, from both ends towards the middle.
+//!
+//! ```text
+//! D̂_1 = D_1,   D̂_{k+1} = D_{k+1} − B_kᵀ D̂_k⁻¹ B_k        (factor)
+//! y_{k+1} = b_{k+1} − (D̂_k⁻¹ B_k)ᵀ y_k                    (forward)
+//! x_k = D̂_k⁻¹ y_k − D̂_k⁻¹ B_k x_{k+1}                     (backward)
+//! ```
+//!
+//! This is the joint chain of M-ABD, section 5.2. Both ends are eliminated at
+//! once ("twisted"): the two recurrences fill each other's waiting times and
+//! one SIMD register, at the same number of operations. They meet in one or two
+//! middle nodes.
+
+use crate::census::Census;
+use crate::chain_kernel::{Block, Column, Layout, Step, eliminate, lane, pair, transpose};
+use crate::chain_kernel::{solve_pivot, subtract_column, subtract_lower, times, transposed_times};
+use crate::error::check_length;
+use crate::matrix::{BlockMatrix, Pattern};
+use crate::{FactorError, FactorReport, Factorization, PIVOT_TOLERANCE, PatternError, SolveError};
+use std::sync::Arc;
+
+/// Linear-time solver for a path, or for several paths one after another.
+pub struct Chain {
+    pattern: Arc<Pattern>,
+    layout: Layout,
+    steps: Box<dyn Steps + Send + Sync>,
+    factored: bool,
+    /// Relative size below which a pivot counts as zero.
+    pub tolerance: f64,
+}
+
+impl Chain {
+    /// Prepares for a pattern whose edges all join neighbours of `order`.
+    pub fn symbolic(pattern: &Arc<Pattern>, order: &[usize]) -> Result<Self, PatternError> {
+        let layout = path_layout(pattern, order)?;
+        let largest = pattern.sizes().iter().copied().max().unwrap_or(1);
+        let nodes = order.len();
+        let steps: Box<dyn Steps + Send + Sync> = match largest {
+            1 => Box::new(Twisted::<1>::new(nodes)),
+            2 => Box::new(Twisted::<2>::new(nodes)),
+            3 => Box::new(Twisted::<3>::new(nodes)),
+            4 => Box::new(Twisted::<4>::new(nodes)),
+            5 => Box::new(Twisted::<5>::new(nodes)),
+            _ => Box::new(Twisted::<6>::new(nodes)),
+        };
+        Ok(Self {
+            pattern: Arc::clone(pattern),
+            layout,
+            steps,
+            factored: false,
+            tolerance: PIVOT_TOLERANCE,
+        })
+    }
+}
+
+impl Factorization for Chain {
+    fn pattern(&self) -> &Arc<Pattern> {
+        &self.pattern
+    }
+
+    fn factor(&mut self, matrix: &BlockMatrix) -> Result<FactorReport, FactorError> {
+        matrix.check_pattern(&self.pattern)?;
+        self.factored = false;
+        let census = self.steps.factor(&self.layout, matrix, self.tolerance);
+        let report = census.report(matrix, |p| self.layout.node(p))?;
+        self.factored = true;
+        Ok(report)
+    }
+
+    fn solve(&mut self, rhs: &mut [f64]) -> Result<(), SolveError> {
+        check_length(self.pattern.dimension(), rhs.len())?;
+        if !self.factored {
+            return Err(SolveError::NotFactored);
+        }
+        self.steps.solve(&self.layout, rhs);
+        Ok(())
+    }
+}
+
+/// Checks that `order` is a path through the whole pattern.
+pub(crate) fn path_layout(pattern: &Pattern, order: &[usize]) -> Result<Layout, PatternError> {
+    let position = positions(pattern.nodes(), order)?;
+    for &(from, to) in pattern.edges() {
+        if position[from].abs_diff(position[to]) != 1 {
+            return Err(PatternError::NotAPath { from, to });
+        }
+    }
+    Ok(Layout::new(pattern, order.to_vec()))
+}
+
+/// The inverse of a permutation of `count` nodes.
+pub(crate) fn positions(count: usize, order: &[usize]) -> Result<Vec<usize>, PatternError> {
+    let mut position = vec![usize::MAX; count];
+    for (place, &node) in order.iter().enumerate() {
+        if node >= count || position[node] != usize::MAX {
+            return Err(PatternError::NotAPermutation { node, count });
+        }
+        position[node] = place;
+    }
+    match position.iter().position(|&place| place == usize::MAX) {
+        Some(node) => Err(PatternError::NotAPermutation { node, count }),
+        None => Ok(position),
+    }
+}
+
+/// The part of [`Chain`] that is compiled once per block size.
+trait Steps {
+    fn factor(&mut self, layout: &Layout, matrix: &BlockMatrix, tolerance: f64) -> Census;
+    fn solve(&self, layout: &Layout, rhs: &mut [f64]);
+}
+
+struct Twisted<const N: usize> {
+    /// Position `k` in lane 0 and its mirror image in lane 1.
+    pairs: Vec<Step<N, 2>>,
+    /// The one or two nodes in the middle.
+    middle: Vec<Step<N, 1>>,
+}
+
+impl<const N: usize> Twisted<N> {
+    fn new(nodes: usize) -> Self {
+        let pairs = nodes.saturating_sub(1) / 2;
+        Self {
+            pairs: vec![Step::ZERO; pairs],
+            middle: vec![Step::ZERO; nodes - 2 * pairs],
+        }
+    }
+
+    /// Eliminates the middle. `carries` come from the left and from the right.
+    fn factor_middle(
+        &mut self,
+        layout: &Layout,
+        matrix: &BlockMatrix,
+        tolerance: f64,
+        carries: &Block<N, 2>,
+        census: &mut Census,
+    ) {
+        let (first, count) = (self.pairs.len(), self.middle.len());
+        let mut carry = lane(carries, 0);
+        for m in 0..count {
+            let p = first + m;
+            let last = m + 1 == count;
+            let block: Block<N, 1> = layout.diagonal(matrix, p);
+            if last {
+                // Both neighbours push on the last node; add what they carry.
+                let from_right = lane(carries, 1);
+                let mut sum = from_right;
+                subtract_lower(&mut sum, &negated(&carry));
+                carry = sum;
+            }
+            let coupling = if last {
+                [[[0.0]; N]; N]
+            } else {
+                layout.coupling(matrix, p)
+            };
+            let (step, next, found) = eliminate(block, &carry, coupling, tolerance);
+            self.middle[m] = step;
+            carry = next;
+            census.add(p, found[0]);
+        }
+    }
+
+    /// Solves for the middle, given `[left, right]` carries; returns the
+    /// solutions next to the left half and next to the right half.
+    fn solve_middle(
+        &self,
+        layout: &Layout,
+        rhs: &mut [f64],
+        carries: &Column<N, 2>,
+    ) -> Column<N, 2> {
+        let (first, count) = (self.pairs.len(), self.middle.len());
+        let mut y = [[[0.0]; N]; 2];
+        let mut carry: Column<N, 1> = std::array::from_fn(|k| [carries[k][0]]);
+        for m in 0..count {
+            y[m] = subtract_column(layout.read(rhs, first + m), &carry);
+            if m + 1 == count {
+                y[m] = subtract_column(y[m], &std::array::from_fn(|k| [carries[k][1]]));
+            }
+            carry = transposed_times(&self.middle[m].coupling, &y[m]);
+        }
+        let mut next = [[0.0]; N];
+        for m in (0..count).rev() {
+            let along = times(&self.middle[m].coupling, &next);
+            y[m] = subtract_column(solve_pivot(&self.middle[m].pivot, y[m]), &along);
+            layout.write(rhs, first + m, &y[m]);
+            next = y[m];
+        }
+        let last = count.saturating_sub(1);
+        std::array::from_fn(|k| [y[0][k][0], y[last][k][0]])
+    }
+}
+
+impl<const N: usize> Steps for Twisted<N> {
+    fn factor(&mut self, layout: &Layout, matrix: &BlockMatrix, tolerance: f64) -> Census {
+        let mut census = Census::default();
+        let nodes = layout.len();
+        let mut carry = [[[0.0; 2]; N]; N];
+        for (k, target) in self.pairs.iter_mut().enumerate() {
+            let mirror = nodes - 1 - k;
+            let block = pair(
+                &layout.diagonal(matrix, k),
+                &layout.diagonal(matrix, mirror),
+            );
+            let towards_left = transpose(&layout.coupling(matrix, mirror - 1));
+            let coupling = pair(&layout.coupling(matrix, k), &towards_left);
+            let (step, next, found) = eliminate(block, &carry, coupling, tolerance);
+            *target = step;
+            carry = next;
+            census.add(k, found[0]);
+            census.add(mirror, found[1]);
+        }
+        self.factor_middle(layout, matrix, tolerance, &carry, &mut census);
+        census
+    }
+
+    fn solve(&self, layout: &Layout, rhs: &mut [f64]) {
+        let nodes = layout.len();
+        let mut carry = [[0.0; 2]; N];
+        for (k, step) in self.pairs.iter().enumerate() {
+            let y = subtract_column(read_pair(layout, rhs, k, nodes - 1 - k), &carry);
+            write_pair(layout, rhs, k, nodes - 1 - k, &y);
+            carry = transposed_times(&step.coupling, &y);
+        }
+        let mut next = self.solve_middle(layout, rhs, &carry);
+        for (k, step) in self.pairs.iter().enumerate().rev() {
+            let y: Column<N, 2> = read_pair(layout, rhs, k, nodes - 1 - k);
+            next = subtract_column(solve_pivot(&step.pivot, y), &times(&step.coupling, &next));
+            write_pair(layout, rhs, k, nodes - 1 - k, &next);
+        }
+    }
+}
+
+fn negated<const N: usize>(a: &Block<N, 1>) -> Block<N, 1> {
+    std::array::from_fn(|i| std::array::from_fn(|j| [-a[i][j][0]]))
+}
+
+#[inline(always)]
+fn read_pair<const N: usize>(layout: &Layout, rhs: &[f64], p: usize, q: usize) -> Column<N, 2> {
+    let (a, b): (Column<N, 1>, Column<N, 1>) = (layout.read(rhs, p), layout.read(rhs, q));
+    std::array::from_fn(|k| [a[k][0], b[k][0]])
+}
+
+#[inline(always)]
+fn write_pair<const N: usize>(
+    layout: &Layout,
+    rhs: &mut [f64],
+    p: usize,
+    q: usize,
+    x: &Column<N, 2>,
+) {
+    layout.write::<N>(rhs, p, &std::array::from_fn(|k| [x[k][0]]));
+    layout.write::<N>(rhs, q, &std::array::from_fn(|k| [x[k][1]]));
+}
