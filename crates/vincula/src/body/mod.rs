@@ -1,1 +1,3 @@
 //! What a single body is: shape, mass, motion.
+
+pub mod rigid;
