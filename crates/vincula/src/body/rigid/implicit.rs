@@ -60,7 +60,7 @@ where
     };
     let (mut next, ..) = solve(join(old.v, spin), h, evaluate, correct)?;
     next.q = unit(next.q);
-    commit(body, next)
+    commit(body, next, h)
 }
 
 /// Advances a body on a pivot from time `t` (s) by `h` (s) and returns the pivot's force
@@ -121,7 +121,7 @@ where
     let mut next = held.next;
     next.q = unit(next.q);
     next.x = pivot.anchor_world - next.q * arm;
-    commit(body, next)?;
+    commit(body, next, h)?;
     Ok(rotation * held.impulse / h)
 }
 

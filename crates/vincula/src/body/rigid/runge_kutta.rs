@@ -35,7 +35,7 @@ where
             momentum: wrench.torque,
         }
     });
-    commit(body, end.body(unit(end.q), &old))
+    commit(body, end.body(unit(end.q), &old), h)
 }
 
 /// Advances a body on a pivot from time `t` (s) by `h` (s) and returns the pivot's force
@@ -72,7 +72,7 @@ where
         }
     });
     let next = end.body(unit(end.q), &pivoted);
-    commit(body, next)?;
+    commit(body, next, h)?;
     Ok(pivoted.reaction(&next, &law(&next, t + h)))
 }
 

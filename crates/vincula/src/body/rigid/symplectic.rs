@@ -11,7 +11,9 @@
 use glam::{DMat3, DVec3};
 
 use super::pivot::Pivoted;
-use super::{Pivot, RigidBody, RigidError, Wrench, check_step, commit, quaternion_rate};
+use super::{
+    Pivot, RigidBody, RigidError, Wrench, check_step, commit, quaternion_rate, renormalise,
+};
 
 /// Advances a free body from time `t` (s) by `h` (s).
 #[inline]
@@ -24,18 +26,19 @@ where
     let rotation = DMat3::from_quat(body.q);
     let spin = rotation.mul_transpose_vec3(body.omega);
     let torque = rotation.mul_transpose_vec3(wrench.torque);
-    let rate = (torque - spin.cross(body.inertia * spin)) / body.inertia;
+    // h I⁻¹ first: the divisions need not wait for the rest.
+    let gain = h / body.inertia;
+    let omega = rotation * (spin + gain * (torque - spin.cross(body.inertia * spin)));
 
-    let omega = rotation * (spin + h * rate);
     let v = body.v + (h / body.mass) * wrench.force;
     let next = RigidBody {
         x: body.x + h * v,
-        q: (body.q + quaternion_rate(body.q, omega) * h).normalize(),
+        q: renormalise(body.q + quaternion_rate(body.q, h * omega)),
         v,
         omega,
         ..*body
     };
-    commit(body, next)
+    commit(body, next, h)
 }
 
 /// Advances a body on a pivot from time `t` (s) by `h` (s) and returns the pivot's mean
@@ -65,8 +68,8 @@ where
     let torque = rotation.mul_transpose_vec3(pivoted.torque(&placed, &wrench));
 
     let omega = rotation * (spin + h * pivoted.spin_rate(spin, torque));
-    let q = (old.q + quaternion_rate(old.q, omega) * h).normalize();
+    let q = renormalise(old.q + quaternion_rate(old.q, h * omega));
     let next = pivoted.place(q, &DMat3::from_quat(q), omega);
-    commit(body, next)?;
+    commit(body, next, h)?;
     Ok(old.mass * (next.v - placed.v) / h - wrench.force)
 }
