@@ -18,9 +18,10 @@
 //! Derivatives, with the right Jacobian `S` of the exponential map at h w:
 //! `∂(E ℓ) = h [E ℓ] S` for constant ℓ, and `E ∂b = m [a] S`.
 
-use glam::{DMat3, DQuat, DVec3};
+use glam::{DMat3, DVec3};
 
 use super::newton::solve;
+use super::turn::{Turn, cross};
 use super::{Pivot, RigidBody, RigidError, Wrench, check_step, commit, unit};
 
 /// Advances a free body from time `t` (s) by `h` (s); the law is evaluated at `t + h`.
@@ -29,36 +30,14 @@ where
     F: Fn(&RigidBody, f64) -> Wrench,
 {
     check_step(body, h)?;
-    let old = *body;
-    let rotation = DMat3::from_quat(old.q);
-    let spin = rotation.mul_transpose_vec3(old.omega);
-    let evaluate = |y: &[f64; 6]| {
-        let (v, w) = (first(y), DVec3::new(y[3], y[4], y[5]));
-        let turn = Turn::new(h * w);
-        let next = RigidBody {
-            x: old.x + h * v,
-            q: old.q * turn.q,
-            v,
-            omega: rotation * w,
-            ..old
-        };
-        let wrench = law(&next, t + h);
-        let torque = rotation.mul_transpose_vec3(wrench.torque);
-        let carried = turn.back(old.inertia * spin + h * torque);
-        let linear = v - old.v - (h / old.mass) * wrench.force;
-        // Rows in rad/s, so that both halves of the residual are velocities.
-        let angular = w - carried / old.inertia;
-        (join(linear, angular), (next, turn, carried))
-    };
-    let correct = |residual: &[f64; 6], (_, turn, carried): &(RigidBody, Turn, DVec3)| {
-        let angular = DVec3::new(residual[3], residual[4], residual[5]);
-        let jacobian = DMat3::from_diagonal(old.inertia) - h * (cross(*carried) * turn.right());
-        join(
-            first(residual),
-            jacobian.inverse() * (old.inertia * angular),
-        )
-    };
-    let (mut next, ..) = solve(join(old.v, spin), h, evaluate, correct)?;
+    let step = Step::new(body, t, h);
+    let solved = solve(
+        join(body.v, step.spin),
+        h,
+        |y| step.free(y, law),
+        |residual, at| step.correct_free(residual, at),
+    )?;
+    let mut next = solved.next;
     next.q = unit(next.q);
     commit(body, next, h)
 }
@@ -79,141 +58,232 @@ where
 {
     check_step(body, h)?;
     pivot.check()?;
-    let old = *body;
-    let arm = pivot.anchor_body;
-    let rotation = DMat3::from_quat(old.q);
-    let spin = rotation.mul_transpose_vec3(old.omega);
-    let closing = rotation.mul_transpose_vec3(-pivot.gap(&old)) / h;
-    let v_old = rotation.mul_transpose_vec3(old.v);
-    let evaluate = |y: &[f64; 3]| {
-        let w = first(y);
-        let turn = Turn::new(h * w);
-        let q = old.q * turn.q;
-        let v = closing - turn.chord(w, arm, h);
-        let next = RigidBody {
-            x: pivot.anchor_world - q * arm,
-            q,
-            v: rotation * v,
-            omega: rotation * w,
-            ..old
-        };
-        let wrench = law(&next, t + h);
-        let torque = rotation.mul_transpose_vec3(wrench.torque);
-        let force = rotation.mul_transpose_vec3(wrench.force);
-        let impulse = old.mass * (v - v_old) - h * force;
-        let carried = turn.back(old.inertia * spin + h * torque);
-        let pulled = turn.back(impulse);
-        let residual = old.inertia * w - carried - arm.cross(pulled);
-        let held = Held {
-            next,
-            turn,
-            carried,
-            pulled,
-            impulse,
-        };
-        ((residual / old.inertia).to_array(), held)
-    };
-    let correct = |residual: &[f64; 3], held: &Held| {
-        let jacobian = held.jacobian(&old, arm, h);
-        (jacobian.inverse() * (old.inertia * first(residual))).to_array()
-    };
-    let held = solve(spin.to_array(), h, evaluate, correct)?;
-    let mut next = held.next;
+    let step = Step::new(body, t, h);
+    let closing = step.rotation.mul_transpose_vec3(-pivot.gap(body)) / h;
+    let solved = solve(
+        step.spin.to_array(),
+        h,
+        |y| step.held(y, pivot, closing, law),
+        |residual, at| step.correct_held(residual, at, pivot.anchor_body),
+    )?;
+    let mut next = solved.next;
     next.q = unit(next.q);
-    next.x = pivot.anchor_world - next.q * arm;
+    next.x = pivot.anchor_world - next.q * pivot.anchor_body;
     commit(body, next, h)?;
-    Ok(rotation * held.impulse / h)
+    Ok(step.rotation * solved.impulse / h)
 }
 
-/// An iterate of the step on a pivot.
-struct Held {
+/// What a step starts from.
+struct Step {
+    old: RigidBody,
+    /// R₀.
+    rotation: DMat3,
+    /// `w₀ = R₀ᵀ ω₀` (rad/s).
+    spin: DVec3,
+    h: f64,
+    /// Time at the end of the step (s).
+    end: f64,
+}
+
+/// One iterate: the state it stands for and what the Jacobian needs of it.
+struct Iterate {
     next: RigidBody,
     turn: Turn,
     /// `E ℓ`, angular momentum (kg m²/s) seen from the new orientation.
     carried: DVec3,
-    /// `E b`, the pivot's impulse (N s) seen from the new orientation.
-    pulled: DVec3,
-    /// `b`, the same seen from the old orientation.
+    /// `b`, the pivot's impulse (N s) seen from the old orientation.
     impulse: DVec3,
+    /// `E b`, the same seen from the new orientation.
+    pulled: DVec3,
 }
 
-impl Held {
-    /// `I − (h [E ℓ] + [a] (h [E b] + m [a])) S`.
-    fn jacobian(&self, old: &RigidBody, arm: DVec3, h: f64) -> DMat3 {
-        let pull = cross(self.pulled) * h + cross(arm) * old.mass;
-        let moved = cross(self.carried) * h + cross(arm) * pull;
-        DMat3::from_diagonal(old.inertia) - moved * self.turn.right()
-    }
-}
-
-/// The rotation `exp([φ])` and what its derivatives need, from one sine and cosine.
-struct Turn {
-    phi: DVec3,
-    q: DQuat,
-    matrix: DMat3,
-    /// `sin θ / θ`, θ = |φ|.
-    sine: f64,
-    /// `(1 − cos θ) / θ²`.
-    versine: f64,
-}
-
-impl Turn {
-    fn new(phi: DVec3) -> Self {
-        let half = 0.5 * phi.length();
-        let (sin, cos) = half.sin_cos();
-        let sinc = if half > 1e-5 {
-            sin / half
-        } else {
-            1.0 - half * half / 6.0
-        };
-        let axis = 0.5 * sinc * phi;
-        let q = DQuat::from_xyzw(axis.x, axis.y, axis.z, cos);
+impl Step {
+    fn new(body: &RigidBody, t: f64, h: f64) -> Self {
+        let rotation = DMat3::from_quat(body.q);
         Self {
-            phi,
-            q,
-            matrix: DMat3::from_quat(q),
-            sine: sinc * cos,
-            versine: 0.5 * sinc * sinc,
+            old: *body,
+            rotation,
+            spin: rotation.mul_transpose_vec3(body.omega),
+            h,
+            end: t + h,
         }
     }
 
-    /// `exp(−[φ]) u`.
-    fn back(&self, u: DVec3) -> DVec3 {
-        self.matrix.mul_transpose_vec3(u)
-    }
-
-    /// `(exp(h [w]) − 1) a / h` without the cancellation, φ = h w.
-    fn chord(&self, w: DVec3, a: DVec3, h: f64) -> DVec3 {
-        let tangent = w.cross(a);
-        self.sine * tangent + (self.versine * h) * w.cross(tangent)
-    }
-
-    /// `S = 1 − (1 − cos θ)/θ² [φ] + (θ − sin θ)/θ³ [φ]²`.
-    fn right(&self) -> DMat3 {
-        let square = self.phi.length_squared();
-        let third = if square > 1e-4 {
-            (1.0 - self.sine) / square
-        } else {
-            1.0 / 6.0 - square / 120.0
+    /// Residual of the free step at `y = (v₁, w)`, all six rows velocities.
+    fn free<F>(&self, y: &[f64; 6], law: &F) -> ([f64; 6], Iterate)
+    where
+        F: Fn(&RigidBody, f64) -> Wrench,
+    {
+        let (v, w) = split(y);
+        let turn = Turn::new(self.h * w);
+        let next = RigidBody {
+            x: self.old.x + self.h * v,
+            q: self.old.q * turn.q,
+            v,
+            omega: self.rotation * w,
+            ..self.old
         };
-        let hat = cross(self.phi);
-        DMat3::IDENTITY - hat * self.versine + (hat * hat) * third
+        let wrench = law(&next, self.end);
+        let carried = self.carry(&turn, wrench.torque);
+        let linear = v - self.old.v - (self.h / self.old.mass) * wrench.force;
+        let angular = w - carried / self.old.inertia;
+        let iterate = Iterate {
+            next,
+            turn,
+            carried,
+            impulse: DVec3::ZERO,
+            pulled: DVec3::ZERO,
+        };
+        (join(linear, angular), iterate)
+    }
+
+    /// Residual of the step on a pivot at `y = w`, scaled to rad/s; `closing` is the velocity
+    /// (m/s, old orientation) that closes the initial gap.
+    fn held<F>(&self, y: &[f64; 3], pivot: &Pivot, closing: DVec3, law: &F) -> ([f64; 3], Iterate)
+    where
+        F: Fn(&RigidBody, f64) -> Wrench,
+    {
+        let (w, arm) = (DVec3::from_array(*y), pivot.anchor_body);
+        let turn = Turn::new(self.h * w);
+        let q = self.old.q * turn.q;
+        let v = self.rotation * (closing - turn.chord(w, arm, self.h));
+        let next = RigidBody {
+            x: pivot.anchor_world - q * arm,
+            q,
+            v,
+            omega: self.rotation * w,
+            ..self.old
+        };
+        let wrench = law(&next, self.end);
+        let carried = self.carry(&turn, wrench.torque);
+        let gained = self.old.mass * (v - self.old.v) - self.h * wrench.force;
+        let impulse = self.rotation.mul_transpose_vec3(gained);
+        let pulled = turn.back(impulse);
+        let residual = self.old.inertia * w - carried - arm.cross(pulled);
+        let iterate = Iterate {
+            next,
+            turn,
+            carried,
+            impulse,
+            pulled,
+        };
+        ((residual / self.old.inertia).to_array(), iterate)
+    }
+
+    /// `E ℓ = E (I w₀ + h R₀ᵀ τ)`.
+    fn carry(&self, turn: &Turn, torque: DVec3) -> DVec3 {
+        let gained = self.h * self.rotation.mul_transpose_vec3(torque);
+        turn.back(self.old.inertia * self.spin + gained)
+    }
+
+    /// `I − h [E ℓ] S`.
+    fn jacobian_free(&self, at: &Iterate) -> DMat3 {
+        let moved = self.h * cross(at.carried);
+        DMat3::from_diagonal(self.old.inertia) - moved * at.turn.right()
+    }
+
+    /// `I − (h [E ℓ] + [a] (h [E b] + m [a])) S`.
+    fn jacobian_held(&self, at: &Iterate, arm: DVec3) -> DMat3 {
+        let pull = cross(at.pulled) * self.h + cross(arm) * self.old.mass;
+        let moved = cross(at.carried) * self.h + cross(arm) * pull;
+        DMat3::from_diagonal(self.old.inertia) - moved * at.turn.right()
+    }
+
+    fn correct_free(&self, residual: &[f64; 6], at: &Iterate) -> [f64; 6] {
+        let (linear, angular) = split(residual);
+        let inverse = self.jacobian_free(at).inverse();
+        join(linear, inverse * (self.old.inertia * angular))
+    }
+
+    fn correct_held(&self, residual: &[f64; 3], at: &Iterate, arm: DVec3) -> [f64; 3] {
+        let inverse = self.jacobian_held(at, arm).inverse();
+        (inverse * (self.old.inertia * DVec3::from_array(*residual))).to_array()
     }
 }
 
-/// `[u]`, the matrix of `u ×`.
-fn cross(u: DVec3) -> DMat3 {
-    DMat3::from_cols(
-        DVec3::new(0.0, u.z, -u.y),
-        DVec3::new(-u.z, 0.0, u.x),
-        DVec3::new(u.y, -u.x, 0.0),
-    )
-}
-
-fn first<const N: usize>(y: &[f64; N]) -> DVec3 {
-    DVec3::new(y[0], y[1], y[2])
+fn split(y: &[f64; 6]) -> (DVec3, DVec3) {
+    (DVec3::new(y[0], y[1], y[2]), DVec3::new(y[3], y[4], y[5]))
 }
 
 fn join(a: DVec3, b: DVec3) -> [f64; 6] {
     [a.x, a.y, a.z, b.x, b.y, b.z]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::DQuat;
+
+    fn step() -> Step {
+        let body = RigidBody {
+            q: DQuat::from_xyzw(0.1, -0.4, 0.2, 0.8).normalize(),
+            v: DVec3::new(1.0, 2.0, -0.5),
+            omega: DVec3::new(2.0, -3.0, 1.5),
+            ..RigidBody::at_rest(1.7, DVec3::new(0.3, 0.5, 0.7))
+        };
+        Step::new(&body, 0.0, 0.1)
+    }
+
+    /// Constant in the world, so that the inertial Jacobian is the whole one.
+    fn law(_: &RigidBody, _: f64) -> Wrench {
+        Wrench {
+            force: DVec3::new(3.0, -1.0, -9.0),
+            torque: DVec3::new(0.5, 0.3, -0.2),
+        }
+    }
+
+    /// Largest difference between `jacobian` and central differences of `residual`, a
+    /// momentum over the moments `inertia`.
+    fn mismatch(
+        jacobian: DMat3,
+        inertia: DVec3,
+        w: DVec3,
+        residual: impl Fn(DVec3) -> DVec3,
+    ) -> f64 {
+        let eps = 1e-5;
+        let mut worst = 0.0_f64;
+        for column in 0..3 {
+            let delta = eps * DVec3::AXES[column];
+            let slope = (residual(w + delta) - residual(w - delta)) / (2.0 * eps);
+            worst = worst.max((inertia * slope - jacobian.col(column)).length());
+        }
+        worst
+    }
+
+    #[test]
+    fn free_jacobian_matches_differences() {
+        let step = step();
+        for w in [
+            DVec3::new(2.1, -2.7, 1.2),
+            DVec3::splat(1e-3),
+            DVec3::splat(12.0),
+        ] {
+            let (_, at) = step.free(&join(DVec3::ONE, w), &law);
+            let residual = |w| split(&step.free(&join(DVec3::ONE, w), &law).0).1;
+            let error = mismatch(step.jacobian_free(&at), step.old.inertia, w, residual);
+            assert!(error < 1e-8, "{w} {error:e}");
+        }
+    }
+
+    #[test]
+    fn held_jacobian_matches_differences() {
+        let step = step();
+        let pivot = Pivot {
+            anchor_body: DVec3::new(0.2, -0.3, 0.4),
+            anchor_world: DVec3::ZERO,
+        };
+        let closing = DVec3::new(0.1, 0.2, -0.3);
+        for w in [
+            DVec3::new(2.1, -2.7, 1.2),
+            DVec3::splat(1e-3),
+            DVec3::splat(12.0),
+        ] {
+            let (_, at) = step.held(&w.to_array(), &pivot, closing, &law);
+            let residual =
+                |w: DVec3| DVec3::from_array(step.held(&w.to_array(), &pivot, closing, &law).0);
+            let jacobian = step.jacobian_held(&at, pivot.anchor_body);
+            let error = mismatch(jacobian, step.old.inertia, w, residual);
+            assert!(error < 1e-8, "{w} {error:e}");
+        }
+    }
 }

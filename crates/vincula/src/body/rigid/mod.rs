@@ -20,6 +20,7 @@ mod runge_kutta;
 mod symplectic;
 #[cfg(test)]
 mod tests;
+mod turn;
 
 pub use implicit::{step_implicit, step_implicit_pivoted};
 pub use pivot::{Pivot, pivot_reaction};

@@ -31,6 +31,11 @@ pub(super) fn solve<const N: usize, T>(
     let mut update = f64::INFINITY;
     let mut iterations = 0;
     while iterations < ITERATIONS {
+        // Inertia and stiff forces only make the Jacobian larger than one, so a residual this
+        // small promises an even smaller update.
+        if norm(&residual) <= 0.1 * TOLERANCE * norm(&y).max(1.0) {
+            return Ok(inner);
+        }
         iterations += 1;
         let step = if by_differences {
             solve_dense(differences(&y, &residual, &evaluate), residual)
