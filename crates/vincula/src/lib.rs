@@ -33,6 +33,7 @@ pub mod integrate;
 pub mod joint;
 pub mod math;
 pub mod model;
+pub mod reference;
 pub mod step;
 
 /// What most programs need.

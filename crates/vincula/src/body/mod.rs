@@ -3,5 +3,6 @@
 pub mod affine;
 pub mod mass;
 pub mod material;
+pub mod rigid;
 pub mod shape;
 pub mod tessellate;
