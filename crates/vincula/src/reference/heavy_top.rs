@@ -201,8 +201,7 @@ pub fn heavy_top_reference(
     top.check()?;
     let (mut body, pivot, weight) = (top.body(), top.pivot(), top.weight());
     let every = every.max(1);
-    let mut samples = Vec::with_capacity(steps / every + 1);
-    samples.push(TopSample::of(&body, 0.0));
+    let mut samples = vec![TopSample::of(&body, 0.0)];
     for step in 1..=steps {
         let t = (step - 1) as f64 * h;
         step_runge_kutta_pivoted(&mut body, &pivot, &|_: &RigidBody, _| weight, t, h)?;

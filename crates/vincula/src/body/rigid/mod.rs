@@ -12,6 +12,27 @@
 //! (converged implicit Euler) and [`step_runge_kutta`] (fourth order). Each has a
 //! `_pivoted` sibling that holds one point of the body in the world and returns the
 //! force the pivot exerts. No step allocates; a step that fails leaves the body as it was.
+//!
+//! ```
+//! use glam::DVec3;
+//! use vincula::body::rigid::{Pivot, RigidBody, Wrench, step_runge_kutta_pivoted};
+//!
+//! let mut rod = RigidBody::solid_box(7800.0, DVec3::new(1.0, 0.05, 0.05));
+//! let pivot = Pivot { anchor_body: DVec3::new(-0.5, 0.0, 0.0), anchor_world: DVec3::ZERO };
+//! pivot.snap(&mut rod);
+//! let weight = Wrench::weight(rod.mass, DVec3::new(0.0, 0.0, -9.81));
+//! let law = |_: &RigidBody, _: f64| weight;
+//!
+//! let energy = |rod: &RigidBody| rod.kinetic_energy() - weight.force.dot(rod.x);
+//! let before = energy(&rod);
+//! for step in 0..1000 {
+//!     let t = 1e-3 * step as f64;
+//!     let _reaction = step_runge_kutta_pivoted(&mut rod, &pivot, &law, t, 1e-3)?;
+//! }
+//! assert!((energy(&rod) - before).abs() < 1e-8);
+//! assert!(pivot.gap(&rod).length() < 1e-15);
+//! # Ok::<(), vincula::body::rigid::RigidError>(())
+//! ```
 
 mod implicit;
 mod newton;
@@ -257,10 +278,10 @@ fn check_step(body: &RigidBody, h: f64) -> Result<(), RigidError> {
     body.check()
 }
 
-/// Hands over the new state if it is finite, keeps the old one otherwise.
+/// Hands over the new state if it is sound, keeps the old one otherwise.
 #[inline]
 fn commit(body: &mut RigidBody, next: RigidBody, h: f64) -> Result<(), RigidError> {
-    if !next.is_finite() {
+    if !next.is_sound() {
         return Err(RigidError::Diverged { h });
     }
     *body = next;
