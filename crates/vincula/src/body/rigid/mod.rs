@@ -85,6 +85,7 @@ impl Wrench {
     };
 
     /// The weight of a body of `mass` (kg) in the field `gravity` (m/s²).
+    #[inline]
     pub fn weight(mass: f64, gravity: DVec3) -> Self {
         Self {
             force: mass * gravity,
@@ -170,49 +171,58 @@ impl RigidBody {
     }
 
     /// World position (m) of a point given in the body frame (m).
+    #[inline]
     pub fn point(&self, body_point: DVec3) -> DVec3 {
         self.x + self.q * body_point
     }
 
     /// World velocity (m/s) of a point given in the body frame (m).
+    #[inline]
     pub fn point_velocity(&self, body_point: DVec3) -> DVec3 {
         self.v + self.omega.cross(self.q * body_point)
     }
 
     /// Angular velocity (rad/s) in the body frame.
+    #[inline]
     pub fn omega_body(&self) -> DVec3 {
         DMat3::from_quat(self.q).mul_transpose_vec3(self.omega)
     }
 
     /// Inertia about the centre of mass (kg m²), world frame.
+    #[inline]
     pub fn inertia_world(&self) -> DMat3 {
         let rotation = DMat3::from_quat(self.q);
         rotation * DMat3::from_diagonal(self.inertia) * rotation.transpose()
     }
 
     /// Kinetic energy (J).
+    #[inline]
     pub fn kinetic_energy(&self) -> f64 {
         let spin = self.omega_body();
         0.5 * (self.mass * self.v.length_squared() + spin.dot(self.inertia * spin))
     }
 
     /// Linear momentum (kg m/s).
+    #[inline]
     pub fn linear_momentum(&self) -> DVec3 {
         self.mass * self.v
     }
 
     /// Angular momentum about the centre of mass (kg m²/s), world frame.
+    #[inline]
     pub fn angular_momentum_centre(&self) -> DVec3 {
         let rotation = DMat3::from_quat(self.q);
         rotation * (self.inertia * rotation.mul_transpose_vec3(self.omega))
     }
 
     /// Angular momentum about the world origin (kg m²/s).
+    #[inline]
     pub fn angular_momentum_origin(&self) -> DVec3 {
         self.angular_momentum_centre() + self.x.cross(self.linear_momentum())
     }
 
     /// Checks mass, inertia, orientation and that every number is finite.
+    #[inline]
     pub fn check(&self) -> Result<(), RigidError> {
         if self.is_sound() {
             return Ok(());
