@@ -26,7 +26,7 @@ proptest! {
             force: -stiffness * b.x,
             torque: -stiffness * b.q.xyz() - b.omega,
         };
-        // The helper checks that a step which fails leaves the body alone.
+        // `every_step` checks that a step which fails leaves the body alone.
         for result in every_step(body, &pivot, &law, h) {
             prop_assert!(result.is_err() || (body.check().is_ok() && h > 0.0));
         }
