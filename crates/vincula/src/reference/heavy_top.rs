@@ -8,6 +8,7 @@
 //! c′² = (c₀ − c) (β (1 − c²) − a² (c₀ − c)) = β (c − c₋)(c₀ − c)(c₊ − c)
 //! c(t) = c₋ + (c₀ − c₋) cd²(½ √(β (c₊ − c₋)) t)        k² = (c₀ − c₋)/(c₊ − c₋)
 //! ψ′ = a (c₀ − c) / (1 − c²)                           precession rate
+//! (c₀ − c₋)(c₊ − c₀) = sin²θ₀
 //! ```
 
 use glam::{DQuat, DVec3};
@@ -172,8 +173,9 @@ impl Cusp {
         // Roots of β (1 − c²) = a² (c₀ − c), with s = a²/(2β): c = s ∓ √(s² − 2 s c₀ + 1).
         let s = turn * turn / (2.0 * beta);
         let root = (s * s - 2.0 * s * start + 1.0).sqrt();
-        // s − √… loses digits for a fast top; use the product of the roots, 2 s c₀ − 1.
-        let (fall, rise) = (depth(s, root, top.tilt), s + root - start);
+        // Falls of a fast top are tiny, so c₀ − c₋ is not left to a difference.
+        let rise = s + root - start;
+        let fall = top.tilt.sin().powi(2) / rise;
         Ok(Self {
             start,
             lowest: start - fall,
@@ -182,12 +184,6 @@ impl Cusp {
             modulus: Modulus::from_pair(fall.sqrt(), rise.sqrt())?,
         })
     }
-}
-
-/// `c₀ − c₋ = sin²θ₀ / (√(s² − 2 s c₀ + 1) + s − c₀)`, the fall of the axis.
-fn depth(s: f64, root: f64, tilt: f64) -> f64 {
-    let sin = tilt.sin();
-    sin * sin / (root + s - tilt.cos())
 }
 
 /// Integrates a top of any moments with RK4 steps of `h` (s) for `steps` steps, and samples
@@ -201,8 +197,7 @@ pub fn heavy_top_reference(
     top.check()?;
     let (mut body, pivot, weight) = (top.body(), top.pivot(), top.weight());
     let every = every.max(1);
-    let mut samples = Vec::with_capacity(steps / every + 1);
-    samples.push(TopSample::of(&body, 0.0));
+    let mut samples = vec![TopSample::of(&body, 0.0)];
     for step in 1..=steps {
         let t = (step - 1) as f64 * h;
         step_runge_kutta_pivoted(&mut body, &pivot, &|_: &RigidBody, _| weight, t, h)?;

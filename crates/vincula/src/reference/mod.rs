@@ -1,6 +1,7 @@
 //! Motions known in closed form, or integrated so tightly that they serve as truth.
 //!
-//! Validation compares the engine with these; nothing here depends on the engine.
+//! Validation compares the engine with these. Only [`heavy_top_reference`] integrates, with
+//! the Runge–Kutta step of the [rigid body](crate::body::rigid).
 //!
 //! | motion | type |
 //! |---|---|
@@ -10,17 +11,29 @@
 //! | heavy top on a pivot | [`HeavyTop`], [`heavy_top_reference`] |
 //! | driven, damped rotor | [`DrivenRotor`] |
 //! | fall with linear drag | [`DraggedFall`] |
+//!
+//! ```
+//! use vincula::reference::PhysicalPendulum;
+//!
+//! // A rod of 1 m and 2 kg, released level: its period is 18 % above that of small swings.
+//! let rod = PhysicalPendulum::new(2.0, 0.5, 2.0 / 3.0, 9.81, std::f64::consts::FRAC_PI_2)?;
+//! let small = std::f64::consts::TAU * (2.0_f64 / (3.0 * 9.81)).sqrt();
+//! assert!((rod.period() / small - 1.18034).abs() < 1e-5);
+//! # Ok::<(), vincula::reference::ReferenceError>(())
+//! ```
 
+mod asymmetric_top;
 pub mod elliptic;
 mod heavy_top;
 mod pendulum;
 mod rotor;
-mod top;
+mod symmetric_top;
 
+pub use asymmetric_top::AsymmetricTop;
 pub use heavy_top::{HeavyTop, TopSample, heavy_top_reference};
 pub use pendulum::PhysicalPendulum;
 pub use rotor::{DraggedFall, DrivenRotor};
-pub use top::{AsymmetricTop, SymmetricTop};
+pub use symmetric_top::SymmetricTop;
 
 use crate::body::rigid::RigidError;
 use thiserror::Error;

@@ -32,7 +32,7 @@ where
     check_step(body, h)?;
     let step = Step::new(body, t, h);
     let solved = solve(
-        join(body.v, step.spin),
+        join(body.v, step.guess()),
         h,
         |y| step.free(y, law),
         |residual, at| step.correct_free(residual, at),
@@ -98,6 +98,7 @@ struct Iterate {
 }
 
 impl Step {
+    #[inline]
     fn new(body: &RigidBody, t: f64, h: f64) -> Self {
         let rotation = DMat3::from_quat(body.q);
         Self {
@@ -109,7 +110,20 @@ impl Step {
         }
     }
 
+    /// Where Newton starts for a free body: the explicit gyroscopic change, unless the step is
+    /// so long that it says nothing. It saves an iteration in three.
+    #[inline]
+    fn guess(&self) -> DVec3 {
+        let torque = self.spin.cross(self.old.inertia * self.spin);
+        let change = self.h * torque / self.old.inertia;
+        if change.length_squared() > 0.01 * self.spin.length_squared() {
+            return self.spin;
+        }
+        self.spin - change
+    }
+
     /// Residual of the free step at `y = (v₁, w)`, all six rows velocities.
+    #[inline]
     fn free<F>(&self, y: &[f64; 6], law: &F) -> ([f64; 6], Iterate)
     where
         F: Fn(&RigidBody, f64) -> Wrench,
@@ -139,6 +153,7 @@ impl Step {
 
     /// Residual of the step on a pivot at `y = w`, scaled to rad/s; `closing` is the velocity
     /// (m/s, old orientation) that closes the initial gap.
+    #[inline]
     fn held<F>(&self, y: &[f64; 3], pivot: &Pivot, closing: DVec3, law: &F) -> ([f64; 3], Iterate)
     where
         F: Fn(&RigidBody, f64) -> Wrench,
@@ -171,40 +186,47 @@ impl Step {
     }
 
     /// `E ℓ = E (I w₀ + h R₀ᵀ τ)`.
+    #[inline]
     fn carry(&self, turn: &Turn, torque: DVec3) -> DVec3 {
         let gained = self.h * self.rotation.mul_transpose_vec3(torque);
         turn.back(self.old.inertia * self.spin + gained)
     }
 
     /// `I − h [E ℓ] S`.
+    #[inline]
     fn jacobian_free(&self, at: &Iterate) -> DMat3 {
         let moved = self.h * cross(at.carried);
         DMat3::from_diagonal(self.old.inertia) - moved * at.turn.right()
     }
 
     /// `I − (h [E ℓ] + [a] (h [E b] + m [a])) S`.
+    #[inline]
     fn jacobian_held(&self, at: &Iterate, arm: DVec3) -> DMat3 {
         let pull = cross(at.pulled) * self.h + cross(arm) * self.old.mass;
         let moved = cross(at.carried) * self.h + cross(arm) * pull;
         DMat3::from_diagonal(self.old.inertia) - moved * at.turn.right()
     }
 
+    #[inline]
     fn correct_free(&self, residual: &[f64; 6], at: &Iterate) -> [f64; 6] {
         let (linear, angular) = split(residual);
         let inverse = self.jacobian_free(at).inverse();
         join(linear, inverse * (self.old.inertia * angular))
     }
 
+    #[inline]
     fn correct_held(&self, residual: &[f64; 3], at: &Iterate, arm: DVec3) -> [f64; 3] {
         let inverse = self.jacobian_held(at, arm).inverse();
         (inverse * (self.old.inertia * DVec3::from_array(*residual))).to_array()
     }
 }
 
+#[inline]
 fn split(y: &[f64; 6]) -> (DVec3, DVec3) {
     (DVec3::new(y[0], y[1], y[2]), DVec3::new(y[3], y[4], y[5]))
 }
 
+#[inline]
 fn join(a: DVec3, b: DVec3) -> [f64; 6] {
     [a.x, a.y, a.z, b.x, b.y, b.z]
 }

@@ -15,6 +15,7 @@ const HALVINGS: usize = 12;
 ///
 /// `evaluate(y)` gives the residual, a velocity, and whatever `correct(residual, inner)`
 /// needs to solve with the inertial Jacobian.
+#[inline]
 pub(super) fn solve<const N: usize, T>(
     start: [f64; N],
     h: f64,
@@ -33,7 +34,7 @@ pub(super) fn solve<const N: usize, T>(
     while iterations < ITERATIONS {
         // Inertia and stiff forces only make the Jacobian larger than one, so a residual this
         // small promises an even smaller update.
-        if norm(&residual) <= 0.1 * TOLERANCE * norm(&y).max(1.0) {
+        if relative(&residual, &y) <= 0.1 * TOLERANCE {
             return Ok(inner);
         }
         iterations += 1;
@@ -42,7 +43,7 @@ pub(super) fn solve<const N: usize, T>(
         } else {
             correct(&residual, &inner)
         };
-        update = norm(&step) / norm(&y).max(1.0);
+        update = relative(&step, &y);
         if update <= TOLERANCE {
             return Ok(inner);
         }
@@ -67,6 +68,7 @@ pub(super) fn solve<const N: usize, T>(
 }
 
 /// Halves the step until the residual shrinks.
+#[inline]
 fn search<const N: usize, T>(
     y: &[f64; N],
     step: &[f64; N],
@@ -133,6 +135,16 @@ pub(super) fn solve_dense<const N: usize>(mut a: [[f64; N]; N], mut b: [f64; N])
     b
 }
 
+/// Size of `step` against `y`, linear plus angular velocity; one unit (m/s or rad/s) is the
+/// least that counts.
+#[inline]
+fn relative<const N: usize>(step: &[f64; N], y: &[f64; N]) -> f64 {
+    let size = |part: &[f64]| part.iter().map(|value| value * value).sum::<f64>().sqrt();
+    let pairs = step.chunks_exact(3).zip(y.chunks_exact(3));
+    pairs.map(|(step, y)| size(step) / size(y).max(1.0)).sum()
+}
+
+#[inline]
 fn norm<const N: usize>(y: &[f64; N]) -> f64 {
     y.iter().map(|value| value * value).sum::<f64>().sqrt()
 }

@@ -24,11 +24,13 @@ pub struct Pivot {
 
 impl Pivot {
     /// How far the held point is from its place (m), world frame.
+    #[inline]
     pub fn gap(&self, body: &RigidBody) -> DVec3 {
         body.point(self.anchor_body) - self.anchor_world
     }
 
     /// Moves the centre so that the held point is in place, and matches its velocity.
+    #[inline]
     pub fn snap(&self, body: &mut RigidBody) {
         let lever = body.q * -self.anchor_body;
         body.x = self.anchor_world + lever;

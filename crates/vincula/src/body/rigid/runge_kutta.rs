@@ -72,8 +72,12 @@ where
         }
     });
     let next = end.body(unit(end.q), &pivoted);
+    let reaction = pivoted.reaction(&next, &law(&next, t + h));
+    if !reaction.is_finite() {
+        return Err(RigidError::Diverged { h });
+    }
     commit(body, next, h)?;
-    Ok(pivoted.reaction(&next, &law(&next, t + h)))
+    Ok(reaction)
 }
 
 /// `y₁ = y₀ + h/6 (k₁ + 2 k₂ + 2 k₃ + k₄)`.

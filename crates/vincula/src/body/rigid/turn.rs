@@ -21,6 +21,7 @@ pub(super) struct Turn {
 }
 
 impl Turn {
+    #[inline]
     pub fn new(phi: DVec3) -> Self {
         let half = 0.5 * phi.length();
         let (sin, cos) = half.sin_cos();
@@ -41,17 +42,20 @@ impl Turn {
     }
 
     /// `exp(−[φ]) u`.
+    #[inline]
     pub fn back(&self, u: DVec3) -> DVec3 {
         self.matrix.mul_transpose_vec3(u)
     }
 
     /// `(exp(h [w]) − 1) a / h` without the cancellation, where φ = h w.
+    #[inline]
     pub fn chord(&self, w: DVec3, a: DVec3, h: f64) -> DVec3 {
         let tangent = w.cross(a);
         self.sine * tangent + (self.versine * h) * w.cross(tangent)
     }
 
     /// The right Jacobian `S`.
+    #[inline]
     pub fn right(&self) -> DMat3 {
         let square = self.phi.length_squared();
         let third = if square > 1e-4 {
@@ -65,6 +69,7 @@ impl Turn {
 }
 
 /// `[u]`, the matrix of `u ×`.
+#[inline]
 pub(super) fn cross(u: DVec3) -> DMat3 {
     DMat3::from_cols(
         DVec3::new(0.0, u.z, -u.y),

@@ -3,6 +3,7 @@
 use glam::DVec3;
 
 use super::*;
+use crate::reference::HeavyTop;
 
 #[test]
 fn euler_steps_are_of_first_order_on_the_pendulum() {
@@ -142,4 +143,39 @@ fn implicit_step_survives_stiff_forces() {
         step_implicit_pivoted(&mut rod, &pivot, &damper, 0.01 * i as f64, 0.01).unwrap();
     }
     assert!(rod.omega.length() < 1e-4);
+}
+
+#[test]
+fn euler_steps_are_of_first_order_on_the_heavy_top() {
+    let top = HeavyTop {
+        mass: 1.3,
+        inertia: DVec3::new(0.02, 0.022, 0.03),
+        distance: 0.12,
+        gravity: GRAVITY,
+        tilt: 0.4,
+        spin: 20.0,
+    };
+    let pivot = top.pivot();
+    let explicit = |b: &mut RigidBody, t, h| {
+        step_symplectic_pivoted(b, &pivot, &weight, t, h).unwrap();
+    };
+    let implicit = |b: &mut RigidBody, t, h| {
+        step_implicit_pivoted(b, &pivot, &weight, t, h).unwrap();
+    };
+    let truth = run(top.body(), 5000, 0.5, |b, t, h| {
+        step_runge_kutta_pivoted(b, &pivot, &weight, t, h).unwrap();
+    });
+    let steps = [20_000, 40_000, 80_000];
+    let first = orders(
+        |n| distance(&run(top.body(), n, 0.5, explicit), &truth),
+        steps,
+    );
+    let second = orders(
+        |n| distance(&run(top.body(), n, 0.5, implicit), &truth),
+        steps,
+    );
+    println!("symplectic {first:?} implicit {second:?}");
+    for order in first.into_iter().chain(second) {
+        assert!((order - 1.0).abs() < 0.1);
+    }
 }

@@ -1,6 +1,6 @@
 //! The fourth-order step against closed forms.
 
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 
 use super::*;
 use crate::reference::{AsymmetricTop, HeavyTop, SymmetricTop};
@@ -90,6 +90,10 @@ fn runge_kutta_meets_eulers_solution_through_the_flips() {
             step_runge_kutta(&mut body, &no_force, t, 5e-4).unwrap();
             error = error.max((body.omega_body() - exact.omega_body(t + 5e-4)).length());
         }
+        let turned = exact.orientation(DQuat::IDENTITY, 20.0);
+        let off = 2.0 * (body.q.inverse() * turned).xyz().length();
+        println!("spin {spin} orientation {off:e}");
+        assert!(off < bound);
         println!("spin {spin} error {error:e} flip {}", exact.flip_interval());
         assert!(error < bound);
     }
