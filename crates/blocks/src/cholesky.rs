@@ -1,4 +1,4 @@
-//! Sparse supernodal Cholesky `P (T S T + ε) Pᵀ = L Lᵀ` for general graphs (faer).
+//! Sparse supernodal Cholesky `P (T S T + ε) Pᵀ = L D Lᵀ` for general graphs (faer).
 //!
 //! The rows are scaled to a unit diagonal, `T = diag(S)^(-1/2)`. A pivot below
 //! the tolerance is replaced by a huge one, which drops its row as the other
@@ -6,6 +6,9 @@
 //! to the diagonal and [`crate::Refinement`] takes its error out again. The
 //! permutation is folded into the list that copies blocks into the scalar
 //! matrix, so a refactorization moves every number once.
+//!
+//! `L D Lᵀ` and not `L Lᵀ`: the latter does not store the pivot it replaced
+//! (faer 0.24), which ruins the columns behind it.
 
 use crate::census::blame_non_finite;
 use crate::dissection::{minimum_degree, nested_dissection};
@@ -14,14 +17,14 @@ use crate::matrix::{BlockMatrix, Pattern};
 use crate::tridiagonal::positions;
 use crate::{FactorError, FactorReport, Factorization, PIVOT_TOLERANCE, PatternError, SolveError};
 use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt::factor::LltRegularization;
+use faer::linalg::cholesky::ldlt::factor::{LdltError, LdltRegularization};
 use faer::sparse::linalg::cholesky::{simplicial, supernodal};
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMat};
 use faer::{Conj, MatMut, Par};
 use std::sync::Arc;
 
 /// Stands for an infinite pivot: its row becomes zero to working accuracy, and
-/// its square root times any scaled entry is still far from overflow.
+/// its product with any scaled entry is still far from overflow.
 const INFINITE_PIVOT: f64 = 1e60;
 
 /// The order of elimination.
@@ -70,9 +73,13 @@ pub struct Cholesky {
     entries: Vec<f64>,
     /// `T`, in permuted order.
     scaling: Vec<f64>,
+    /// All pivots are expected to be positive.
+    signs: Vec<i8>,
     symbolic: supernodal::SymbolicSupernodalCholesky<usize>,
     factors: Vec<f64>,
     vector: Vec<f64>,
+    /// Two vectors to test semidefiniteness with.
+    probe: [Vec<f64>; 2],
     memory: MemBuffer,
     factored: bool,
     /// Relative size below which a pivot counts as zero.
@@ -93,7 +100,7 @@ impl Cholesky {
         let scalar = ScalarMatrix::new(pattern, &order)?;
         let symbolic = analyse(pattern, scalar.starts.clone(), &scalar.indices)?;
         let n = pattern.dimension();
-        let factor_memory = supernodal::factorize_supernodal_numeric_llt_scratch::<usize, f64>(
+        let factor_memory = supernodal::factorize_supernodal_numeric_ldlt_scratch::<usize, f64>(
             &symbolic,
             Par::Seq,
             Default::default(),
@@ -109,9 +116,11 @@ impl Cholesky {
             sources: scalar.sources,
             rows: scalar.rows,
             scaling: vec![1.0; n],
+            signs: vec![1; n],
             factors: vec![0.0; symbolic.len_val()],
             symbolic,
             vector: vec![0.0; n],
+            probe: [vec![0.0; n], vec![0.0; n]],
             memory,
             factored: false,
             tolerance: PIVOT_TOLERANCE,
@@ -148,6 +157,12 @@ impl Cholesky {
         self.add_shift(matrix)
     }
 
+    /// The first permuted row with a negative diagonal entry.
+    fn negative_diagonal(&self, matrix: &BlockMatrix) -> Option<usize> {
+        let starts = self.lower.col_ptr();
+        (0..self.scaling.len()).find(|&k| matrix.values()[self.sources[starts[k]]] < 0.0)
+    }
+
     fn add_shift(&mut self, matrix: &BlockMatrix) -> f64 {
         let starts = self.lower.col_ptr();
         match self.shift {
@@ -170,13 +185,14 @@ impl Cholesky {
 
     fn run(&mut self) -> Result<usize, usize> {
         let lower = SparseColMatRef::new(self.lower.as_ref(), &self.entries);
-        let regularization = LltRegularization {
+        let regularization = LdltRegularization {
+            dynamic_regularization_signs: Some(&self.signs),
             dynamic_regularization_delta: INFINITE_PIVOT,
             dynamic_regularization_epsilon: self.tolerance,
         };
         let stack = MemStack::new(&mut self.memory);
         let (symbolic, options) = (&self.symbolic, Default::default());
-        let outcome = supernodal::factorize_supernodal_numeric_llt(
+        let outcome = supernodal::factorize_supernodal_numeric_ldlt(
             &mut self.factors,
             lower,
             regularization,
@@ -187,9 +203,7 @@ impl Cholesky {
         );
         match outcome {
             Ok(info) => Ok(info.dynamic_regularization_count),
-            Err(faer::linalg::cholesky::llt::factor::LltError::NonPositivePivot { index }) => {
-                Err(index)
-            }
+            Err(LdltError::ZeroPivot { index }) => Err(index),
         }
     }
 
@@ -210,7 +224,7 @@ impl Cholesky {
             let height = end - start + self.symbolic.supernode(s).pattern().len();
             let first = self.symbolic.col_ptr_for_val()[s];
             for k in 0..end - start {
-                let pivot = self.factors[first + k * height + k].powi(2);
+                let pivot = self.factors[first + k * height + k];
                 found.finite &= pivot.is_finite();
                 if pivot > 0.5 * INFINITE_PIVOT {
                     found.dropped_row.get_or_insert(start + k);
@@ -221,6 +235,26 @@ impl Cholesky {
             }
         }
         found
+    }
+
+    /// Whether dropping rows was right: if `S` is semidefinite, a right-hand
+    /// side `S v` is still met exactly. A negative pivot would spoil it.
+    fn is_consistent(&mut self, matrix: &BlockMatrix) -> bool {
+        let [mut b, mut x] = std::mem::take(&mut self.probe);
+        for (k, (&row, scale)) in self.rows.iter().zip(&self.scaling).enumerate() {
+            x[row] = if k % 2 == 0 { *scale } else { -0.7 * scale };
+        }
+        let mut probe = || -> Result<f64, SolveError> {
+            matrix.multiply(&x, &mut b)?;
+            x.copy_from_slice(&b);
+            self.solve(&mut x)?;
+            matrix.residual(&x, &b, &mut self.vector)?;
+            let size = |v: &[f64]| v.iter().fold(0.0, |m, x| f64::max(m, x.abs()));
+            Ok(size(&self.vector) - 1e-5 * size(&b))
+        };
+        let excess = probe();
+        self.probe = [b, x];
+        excess.is_ok_and(|excess| excess <= 0.0)
     }
 
     fn node_of(&self, permuted_row: usize) -> usize {
@@ -244,6 +278,11 @@ impl Factorization for Cholesky {
         matrix.check_pattern(&self.pattern)?;
         self.factored = false;
         let shift = self.load(matrix);
+        if let Some(row) = self.negative_diagonal(matrix) {
+            return Err(FactorError::Indefinite {
+                node: self.node_of(row),
+            });
+        }
         if !self.entries.iter().sum::<f64>().is_finite() {
             return Err(blame_non_finite(matrix));
         }
@@ -255,9 +294,16 @@ impl Factorization for Cholesky {
             return Err(FactorError::Overflow);
         }
         self.factored = true;
+        let first_dropped = found.dropped_row.map(|row| self.node_of(row));
+        if let Some(node) = first_dropped
+            && !self.is_consistent(matrix)
+        {
+            self.factored = false;
+            return Err(FactorError::Indefinite { node });
+        }
         Ok(FactorReport {
             dropped,
-            first_dropped: found.dropped_row.map(|row| self.node_of(row)),
+            first_dropped,
             weakest_pivot: found.weakest,
             weakest_node: found.weakest_row.map(|row| self.node_of(row)),
             shift,
@@ -274,7 +320,7 @@ impl Factorization for Cholesky {
         }
         let n = self.vector.len();
         let column = MatMut::from_column_major_slice_mut(&mut self.vector, n, 1);
-        let factors = supernodal::SupernodalLltRef::new(&self.symbolic, &self.factors);
+        let factors = supernodal::SupernodalLdltRef::new(&self.symbolic, &self.factors);
         let stack = MemStack::new(&mut self.memory);
         factors.solve_in_place_with_conj(Conj::No, column, Par::Seq, stack);
         for ((value, &row), scale) in self.vector.iter().zip(&self.rows).zip(&self.scaling) {

@@ -6,10 +6,12 @@
 //! [`BlockMatrix`]. Every solver speaks the same three verbs: `symbolic` looks
 //! at the pattern once and allocates, [`Factorization::factor`] reads new
 //! numbers, [`Factorization::solve`] overwrites a right-hand side by its
-//! solution. Neither of the last two allocates (the threads of
+//! solution. Neither of the last two allocates (spawning the threads of
+//! [`PartitionedChain`] excepted).
 //!
 //! | pattern | solver | cost |
 //! |---|---|---|
+//! | path | [`Chain`], [`PartitionedChain`] | linear |
 //! | tree, or cliques joined like a tree | [`Tree`] | linear, no fill |
 //! | the same plus a few loops | [`Loops`] | linear times closures |
 //! | any | [`Cholesky`] | sparse, supernodal |
@@ -35,6 +37,7 @@ pub mod gauss_seidel;
 pub mod loops;
 pub mod matrix;
 pub mod ordering;
+pub mod partitioned;
 pub mod pivoted;
 pub mod refinement;
 pub mod small;
@@ -49,6 +52,7 @@ pub use gauss_seidel::{GaussSeidel, SweepReport};
 pub use loops::Loops;
 pub use matrix::{BlockMatrix, MAX_BLOCK, Pattern};
 pub use ordering::{Plan, Shape, plan};
+pub use partitioned::PartitionedChain;
 pub use refinement::{Refinement, SolveReport};
 pub use tree::Tree;
 pub use tridiagonal::Chain;

@@ -98,7 +98,8 @@ impl Pivoted {
         report.negative = rest
             .clone()
             .find(|&k| self.at(k, k) < -NEGATIVE)
-            .map(|k| self.order[k]);
+            .map(|k| self.order[k])
+            .or_else(|| reference.iter().position(|&s| s < 0.0));
         report.finite &= rest.into_iter().all(|k| self.at(k, k).is_finite());
         report
     }
