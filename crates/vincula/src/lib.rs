@@ -34,6 +34,7 @@ pub mod joint;
 pub mod math;
 pub mod model;
 pub mod reference;
+mod settings;
 pub mod step;
 
 /// What most programs need.

@@ -69,6 +69,8 @@ fn predict_lanes(
         scatter(&mut n.w, lane, &w_pred);
         scatter(&mut n.v, lane, &v_pred);
         scatter(&mut n.force, lane, &[0.0; 9]);
-        scatter(&mut n.strain, lane, &crate::body::affine::strain(&rot, &a));
+        let held: M3 = gather(&state.load, lane);
+        scatter(&mut n.held, lane, &held);
+        scatter(&mut n.q, lane, &IDENTITY);
     }
 }

@@ -12,9 +12,11 @@ use crate::model::{ParamBlock, StateBlock};
 
 use super::newton::NewtonBlock;
 
-/// Coefficients of an implicit Euler step.
-pub fn scheme(h: f64) -> Scheme {
-    Scheme { h, c: 1.0 / (h * h), gamma: 1.0 / h, tempering: Tempering::Full }
+/// Coefficients of an implicit Euler step. A single linearisation leaves out the stiffness
+/// of stress: the squares of the rotation that it takes for strain would brake the motion.
+pub fn scheme(h: f64, single: bool) -> Scheme {
+    let tempering = if single { Tempering::Off } else { Tempering::Full };
+    Scheme { h, c: 1.0 / (h * h), gamma: 1.0 / h, tempering }
 }
 
 kernel! {
@@ -43,7 +45,9 @@ fn predict_lanes(
         scatter(&mut n.a_pred, lane, &axpy9(&a, h, &w));
         scatter(&mut n.t_pred, lane, &axpy(&gather(&state.t, lane), h, &v));
         scatter(&mut n.force, lane, &[0.0; 9]);
-        scatter(&mut n.strain, lane, &crate::body::affine::strain(&rot, &a));
+        let held: M3 = gather(&state.load, lane);
+        scatter(&mut n.held, lane, &held);
+        scatter(&mut n.q, lane, &IDENTITY);
     }
 }
 

@@ -4,7 +4,7 @@
 //! `H̄ P = Rᵀf − Vσ(S_k) − c RᵀD(A_k − A_pred) + J̄ᵀλ`. The part without λ is the free
 //! solve; the dual system gives λ; `accept` adds the rest.
 
-use super::{Scheme, Tempering};
+use super::Scheme;
 use crate::body::affine::{Inverse, strain};
 use crate::kernel;
 use crate::math::lanes::{LANES, Lane, gather, scatter};
@@ -32,12 +32,12 @@ pub struct NewtonBlock {
     pub v: [Lane; 3],
     /// Load on A from outside the dual system, world, N m.
     pub force: [Lane; 9],
-    /// Rotation of the ballistic motion, for the load of the next iterate.
+    /// Turn from the start of the step to the frame `rot`.
     pub q: [Lane; 9],
-    /// Strain as the linear solve sees it, without the squares of rotations.
-    pub strain: [Lane; 6],
-    /// Stress moment that the velocity projection ends with, N m.
-    pub stress: [Lane; 6],
+    /// Load of the constraint forces that was last applied (of the last step at first), body
+    /// frame, N m. Its symmetric part is the stress that stiffens rotation: unlike the strain
+    /// it holds no squares of the rotation that one linearisation takes for stretch.
+    pub held: [Lane; 9],
     /// Rotational stiffness K of the three axes, N m.
     pub geometric: [Lane; 3],
     /// H̄⁻¹: six direct, three cross, six diagonal, one translation.
@@ -64,8 +64,7 @@ impl NewtonBlock {
         v: [[0.0; LANES]; 3],
         force: [[0.0; LANES]; 9],
         q: [[0.0; LANES]; 9],
-        strain: [[0.0; LANES]; 6],
-        stress: [[0.0; LANES]; 6],
+        held: [[0.0; LANES]; 9],
         geometric: [[0.0; LANES]; 3],
         inverse: [[0.0; LANES]; 16],
         p: [[0.0; LANES]; 9],
@@ -139,17 +138,26 @@ fn polar_lanes(a: &[Lane; 9], rot: &mut [Lane; 9]) -> bool {
 }
 
 kernel! {
-    /// Inverts H̄ at the iterate and solves without constraint forces.
-    pub fn free_solve(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBlock) = free_solve_lanes
+    /// Inverts H̄ at the iterate and solves without constraint forces. Where a step is
+    /// linearised `again`, the stress of its strain stiffens rotation too: it holds back
+    /// iterates that stretch, and has no say once they have settled.
+    pub fn free_solve(params: &ParamBlock, scheme: &Scheme, again: bool, n: &mut NewtonBlock) = free_solve_lanes
 }
 
 #[inline(always)]
-fn free_solve_lanes(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBlock) {
+fn free_solve_lanes(params: &ParamBlock, scheme: &Scheme, again: bool, n: &mut NewtonBlock) {
+    let weight = if again { 1.0 } else { 0.0 };
     for lane in 0..LANES {
         let body = params.affine(lane);
         let rot: M3 = gather(&n.rot, lane);
         let a: M3 = gather(&n.a, lane);
-        let k: V3 = body.geometric_stiffness(&body.stress(&gather(&n.strain, lane)));
+        let s = strain(&rot, &a);
+        let stress = body.stress(&s);
+        let mut k: V3 = body.geometric_stiffness(&sym(&gather(&n.held, lane)));
+        let stretched = body.geometric_stiffness(&stress);
+        for axis in 0..3 {
+            k[axis] = k[axis].max(weight * stretched[axis]);
+        }
         let inertia = body.inertia();
         let mut implicit = [0.0; 3];
         for axis in 0..3 {
@@ -157,10 +165,9 @@ fn free_solve_lanes(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBlock) {
             implicit[axis] = scheme.tempering.implicit_fraction(phi) * k[axis];
         }
         let inverse = Inverse::new(&body, scheme.c, &implicit);
-        let s = strain(&rot, &a);
         let deviation = tmul(&rot, &sub9(&a, &gather(&n.a_pred, lane)));
         let inertial = mul_diag(&deviation, &scale(&body.second, scheme.c));
-        let elastic = full(&body.stress(&s));
+        let elastic = full(&stress);
         let outside = tmul(&rot, &gather(&n.force, lane));
         let p = inverse.solve(&sub9(&sub9(&outside, &elastic), &inertial));
         n.set_inverse(lane, &inverse);
@@ -169,7 +176,6 @@ fn free_solve_lanes(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBlock) {
         scatter(&mut n.a, lane, &axpy9(&a, 1.0, &mul(&rot, &p)));
         let t: V3 = gather(&n.t_pred, lane);
         scatter(&mut n.t, lane, &t);
-        scatter(&mut n.strain, lane, &s);
     }
 }
 
@@ -184,7 +190,9 @@ fn accept_lanes(n: &mut NewtonBlock) -> f64 {
     let mut largest = [0.0; LANES];
     for lane in 0..LANES {
         let inverse = n.inverse_of(lane);
-        let p = inverse.solve(&gather(&n.load, lane));
+        let load: M3 = gather(&n.load, lane);
+        let p = inverse.solve(&load);
+        scatter(&mut n.held, lane, &load);
         let total = axpy9(&gather(&n.p, lane), 1.0, &p);
         scatter(&mut n.p, lane, &total);
         let rot: M3 = gather(&n.rot, lane);
@@ -201,22 +209,25 @@ fn accept_lanes(n: &mut NewtonBlock) -> f64 {
 }
 
 kernel! {
-    /// Prepares the next iteration: strain as the linear solve saw it, rotation of the iterate.
+    /// Prepares the next iteration: the rotation of the iterate, and what turns with it.
     pub fn relinearize(n: &mut NewtonBlock) -> bool = relinearize_lanes
 }
 
 #[inline(always)]
 fn relinearize_lanes(n: &mut NewtonBlock) -> bool {
-    for lane in 0..LANES {
-        let mut s: S3 = gather(&n.strain, lane);
-        let dp = sym(&gather(&n.p, lane));
-        for k in 0..6 {
-            s[k] += dp[k];
-        }
-        scatter(&mut n.strain, lane, &s);
+    let (a, before) = (n.a, n.rot);
+    if !polar_lanes(&a, &mut n.rot) {
+        return false;
     }
-    let a = n.a;
-    polar_lanes(&a, &mut n.rot)
+    // Q is the turn from the start of the step to the frame of the iterate.
+    for lane in 0..LANES {
+        let turn = tmul(&gather(&before, lane), &gather(&n.rot, lane));
+        let q: M3 = gather(&n.q, lane);
+        scatter(&mut n.q, lane, &mul(&q, &turn));
+        let held: M3 = gather(&n.held, lane);
+        scatter(&mut n.held, lane, &tmul(&turn, &held));
+    }
+    true
 }
 
 kernel! {
@@ -235,12 +246,5 @@ fn set_velocity_lanes(scheme: &Scheme, n: &mut NewtonBlock) {
         for lane in 0..LANES {
             n.v[k][lane] += scheme.gamma * (n.t[k][lane] - n.t_pred[k][lane]);
         }
-    }
-}
-
-impl Tempering {
-    /// Whether one linearisation is all that is ever made.
-    pub(crate) fn is_full(self) -> bool {
-        self == Tempering::Full
     }
 }

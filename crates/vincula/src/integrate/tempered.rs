@@ -5,14 +5,15 @@
 //! 1. Half a kick of the outside forces; angular momentum `L̄` is taken out of B.
 //! 2. Ballistic rotation `R̂ = R Q`, `Q = exp(h ω̃)`, `ω̃ = I⁻¹ (L̄ + L̄⁺)/2`, `L̄⁺ = QᵀL̄`:
 //!    it keeps the angular momentum in space and the energy, at any spin.
-//! 3. The step equation with `c = 2/h²` about the ballistic pose. The stress that the joints
-//!    held last acts in the frame of the **start** of the step, its change in the frame of
-//!    the end. The difference of the two frames is the torque `−(1−φ) skew(QᵀG)`: leaving
-//!    it out (φ = 1) is implicit Euler, which loses energy at first order; keeping it is
-//!    RATTLE, which does not, but which is unstable when tension turns a body faster than
-//!    the step resolves. φ is chosen per axis and step (`Tempering`).
-//! 4. Half a kick, and a projection of the velocity with the same matrix; the stress that
-//!    holds in it is the one the next step starts with.
+//! 3. The step equation with `c = 2/h²` about the ballistic pose. The joint forces of the
+//!    last step act with the lever arms of the **start** of the step, their change with
+//!    those of the end. For a load F in the frame of the start, τ = 2 axial(F), the
+//!    difference is the torque `Qᵀτ − 2 axial(QᵀF)`. Leaving it out (φ = 1) is implicit
+//!    Euler, which loses energy at first order; keeping it is RATTLE, which does not, but
+//!    which is unstable when tension turns a body faster than the step resolves. φ is
+//!    chosen per axis and step (`Tempering`).
+//! 4. Half a kick, and a projection of the velocity with the same matrix; the joint load
+//!    that it takes is the one the next step starts with.
 //!
 //! `docs/src/theory/tempered.md` derives it and shows the order and the energy.
 
@@ -110,8 +111,9 @@ fn predict_lanes(
         scatter(&mut n.w, lane, &w);
         scatter(&mut n.a, lane, &a);
         scatter(&mut n.a_pred, lane, &a);
-        scatter(&mut n.strain, lane, &s);
-        let load = start_frame_load(&body, scheme, &s, &gather(&state.stress, lane), &q);
+        let held: M3 = gather(&state.load, lane);
+        scatter(&mut n.held, lane, &held);
+        let load = start_frame_load(&body, scheme, &held, &q);
         scatter(&mut n.force, lane, &mul(&rot, &load));
     }
 }
@@ -123,14 +125,15 @@ fn kicked_velocity(v: &V3, kick: &KickBlock, lane: usize, h: f64) -> V3 {
     axpy(&slowed, 0.5 * h, &gather(&kick.acceleration, lane))
 }
 
-/// The torque of step 3 as a load on A: `−(1−φ) skew(QᵀG)`, body frame.
+/// The correction of step 3 as a load on A, `(1−φ) skew(Qᵀτ/2 − axial(QᵀF))`, body frame:
+/// F is the load of the joints in the frame of the start, τ = 2 axial(F) its torque.
 #[inline(always)]
-fn start_frame_load(body: &Affine, scheme: &Scheme, s: &S3, held: &S3, q: &M3) -> M3 {
-    let k = body.geometric_stiffness(&body.stress(s));
+fn start_frame_load(body: &Affine, scheme: &Scheme, held: &M3, q: &M3) -> M3 {
+    let k = body.geometric_stiffness(&sym(held));
     let inertia = body.inertia();
-    let mut torque = axial(&tmul(q, &full(held)));
+    let mut torque = sub(&tmul_vec(q, &axial(held)), &axial(&tmul(q, held)));
     for axis in 0..3 {
-        torque[axis] *= scheme.tempering.phi(scheme.h, k[axis], inertia[axis]) - 1.0;
+        torque[axis] *= 1.0 - scheme.tempering.phi(scheme.h, k[axis], inertia[axis]);
     }
     skew_matrix(&torque)
 }
@@ -217,9 +220,11 @@ kernel! {
 fn refresh_load_lanes(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBlock) {
     for lane in 0..LANES {
         let body = params.affine(lane);
-        let s: S3 = gather(&n.strain, lane);
-        let load = start_frame_load(&body, scheme, &s, &body.stress(&s), &gather(&n.q, lane));
         let rot: M3 = gather(&n.rot, lane);
+        let q: M3 = gather(&n.q, lane);
+        // The load of the last iterate, from its frame to that of the start of the step.
+        let held = mul(&q, &gather(&n.held, lane));
+        let load = start_frame_load(&body, scheme, &held, &q);
         scatter(&mut n.force, lane, &mul(&rot, &load));
     }
 }
@@ -272,16 +277,12 @@ fn project_free_lanes(
         let f = sub9(&skew_matrix(&brake), &full(&body.stress(&s)));
         let p = n.inverse_of(lane).solve(&f);
         scatter(&mut n.w, lane, &axpy9(&rate, 1.0 / h, &p));
-        let dp = sym(&p);
-        for k in 0..6 {
-            s[k] += dp[k];
-        }
-        scatter(&mut n.strain, lane, &s);
     }
 }
 
 kernel! {
-    /// Step 4, the constraint forces: adds their response to the velocity.
+    /// Step 4, the constraint forces: adds their response to the velocity, which goes back
+    /// to the world, and keeps their load.
     pub fn project_accept(scheme: &Scheme, n: &mut NewtonBlock) = project_accept_lanes
 }
 
@@ -296,29 +297,12 @@ fn project_accept_lanes(scheme: &Scheme, n: &mut NewtonBlock) {
         let thrust: V3 = gather(&n.thrust, lane);
         let v: V3 = gather(&n.v, lane);
         scatter(&mut n.v, lane, &axpy(&v, per_h * inverse.translation, &thrust));
-        let mut s: S3 = gather(&n.strain, lane);
-        let dp = sym(&p);
-        for k in 0..6 {
-            s[k] += dp[k];
-        }
-        scatter(&mut n.strain, lane, &s);
+        let load: M3 = gather(&n.load, lane);
+        scatter(&mut n.held, lane, &load);
         scatter(&mut n.load, lane, &[0.0; 9]);
         scatter(&mut n.thrust, lane, &[0.0; 3]);
-    }
-}
-
-kernel! {
-    /// Ends step 4: the rate back to the world, the held stress from its strain.
-    pub fn project_end(params: &ParamBlock, n: &mut NewtonBlock) = project_end_lanes
-}
-
-#[inline(always)]
-fn project_end_lanes(params: &ParamBlock, n: &mut NewtonBlock) {
-    for lane in 0..LANES {
-        let body = params.affine(lane);
         let rot: M3 = gather(&n.rot, lane);
         let rate: M3 = gather(&n.w, lane);
         scatter(&mut n.w, lane, &mul(&rot, &rate));
-        scatter(&mut n.stress, lane, &body.stress(&gather(&n.strain, lane)));
     }
 }

@@ -21,9 +21,9 @@ pub struct StateBlock {
     pub v: [Lane; 3],
     /// Rate of A, 1/s.
     pub w: [Lane; 9],
-    /// First moment of the stress that the joints held at the end of the last step, body
-    /// frame, N m. Written by the tempered integrator, which starts the next step from it.
-    pub stress: [Lane; 6],
+    /// Load of the joint forces on A at the end of the last step, body frame, N m. The next
+    /// step starts from it.
+    pub load: [Lane; 9],
 }
 
 impl StateBlock {
@@ -38,7 +38,7 @@ impl StateBlock {
             a,
             v: [[0.0; LANES]; 3],
             w: [[0.0; LANES]; 9],
-            stress: [[0.0; LANES]; 6],
+            load: [[0.0; LANES]; 9],
         }
     };
 }
@@ -137,7 +137,7 @@ impl State {
         let b = &mut self.blocks[block];
         scatter(&mut b.t, lane, &principal.translation.to_array());
         scatter(&mut b.a, lane, &from_quat(principal.rotation));
-        scatter(&mut b.stress, lane, &[0.0; 6]);
+        scatter(&mut b.load, lane, &[0.0; 9]);
         self.history = None;
         self.set_twist(model, body, twist);
     }

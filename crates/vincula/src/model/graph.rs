@@ -1,0 +1,1 @@
+//! The joint graph: which bodies hang together.

@@ -1,0 +1,226 @@
+//! How steps are made, and the memory they need.
+
+use glam::DVec3;
+
+use crate::dual::{Dual, SolverChoice};
+use crate::integrate::newton::NewtonBlock;
+use crate::integrate::tempered::KickBlock;
+use crate::integrate::{Integrator, Tempering};
+use crate::joint::rows::RowKind;
+use crate::math::dispatch::{Level, detected};
+use crate::math::lanes::{LANES, gather, place, scatter};
+use crate::math::small::V3;
+use crate::model::{BodyId, Control, Model, Pose, State, StateBlock, Twist};
+
+/// How steps are made. The defaults need no tuning.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// The time integrator.
+    pub integrator: Integrator,
+    /// Which solver serves the joints.
+    pub solver: SolverChoice,
+    /// Change of an entry of A beyond which a step is linearised again.
+    pub update_tolerance: f64,
+    /// Violation of a nonlinear row that is corrected with the same factor, m.
+    pub residual_tolerance: f64,
+    /// Newton iterations at most.
+    pub iteration_limit: usize,
+    /// Vector instructions; the best available by default.
+    pub level: Level,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            integrator: Integrator::default(),
+            solver: SolverChoice::default(),
+            update_tolerance: 0.02,
+            residual_tolerance: 1e-11,
+            iteration_limit: 30,
+            level: detected(),
+        }
+    }
+}
+
+/// When to stop iterating.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rule {
+    pub update: f64,
+    pub residual: f64,
+    pub limit: usize,
+}
+
+impl Settings {
+    /// The defaults with another integrator.
+    pub fn with_integrator(integrator: Integrator) -> Settings {
+        Settings { integrator, ..Settings::default() }
+    }
+
+    pub(crate) fn tempering(&self) -> Tempering {
+        match self.integrator {
+            Integrator::Rattle => Tempering::Off,
+            _ => Tempering::Smooth,
+        }
+    }
+
+    pub(crate) fn iteration(&self) -> Rule {
+        let update = match self.integrator {
+            Integrator::Tempered => self.update_tolerance,
+            // The update of the paper's step is the whole motion of the step.
+            Integrator::LinearEuler => self.update_tolerance.max(0.2),
+            Integrator::Rattle | Integrator::ImplicitEuler | Integrator::Bdf2 => 1e-11,
+        };
+        Rule { update, residual: self.residual_tolerance, limit: self.iteration_limit }
+    }
+}
+
+/// Memory for stepping one model, sized once.
+pub struct Workspace {
+    pub(crate) settings: Settings,
+    pub(crate) level: Level,
+    pub(crate) newton: Vec<NewtonBlock>,
+    /// One for all when nothing but uniform gravity acts, else one a block.
+    pub(crate) kicks: Vec<KickBlock>,
+    pub(crate) dual: Dual,
+    /// Mean force of each row over the step, N.
+    pub(crate) multipliers: Vec<f64>,
+    /// Force of each row in the current Newton iteration, N.
+    total: Vec<f64>,
+    /// Whether every row is linear in the affine coordinates.
+    pub(crate) linear: bool,
+    uniform: bool,
+}
+
+impl Workspace {
+    /// Sizes everything for a model.
+    pub fn new(model: &Model, settings: Settings) -> Workspace {
+        let linear = model
+            .joints
+            .iter()
+            .flat_map(|j| j.row_kinds())
+            .all(|row| matches!(row, RowKind::Point(_)));
+        let uniform = model.ground.is_none()
+            && model.bodies.iter().all(|b| {
+                b.gravity_scale == 1.0 && b.damping == Default::default() && b.drag == Default::default()
+            });
+        let level = if settings.level.available() { settings.level } else { detected() };
+        Workspace {
+            settings,
+            level,
+            newton: vec![NewtonBlock::ZERO; model.params.len()],
+            kicks: vec![KickBlock::NONE; if uniform { 1 } else { model.params.len().max(1) }],
+            dual: Dual::new(model, settings.solver),
+            multipliers: vec![0.0; model.rows()],
+            total: vec![0.0; model.rows()],
+            linear,
+            uniform,
+        }
+    }
+
+    /// The settings it was made with.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The dual system: its islands and plans.
+    pub fn dual(&self) -> &Dual {
+        &self.dual
+    }
+
+    /// Solves for and applies the constraint forces of the current violation.
+    pub(crate) fn solve_dual(&mut self, model: &Model, first: bool) {
+        self.dual.solve();
+        if first {
+            self.total.copy_from_slice(&self.dual.lambda);
+        } else {
+            self.total.iter_mut().zip(&self.dual.lambda).for_each(|(t, l)| *t += l);
+        }
+        self.dual.load(model, &mut self.newton);
+    }
+
+    /// The forces of the last iteration are those of the step.
+    pub(crate) fn keep_multipliers(&mut self) {
+        self.multipliers.copy_from_slice(&self.total);
+    }
+
+    /// The mean over the step of the two halves of a tempered step.
+    pub(crate) fn average_multipliers(&mut self) {
+        for (m, l) in self.multipliers.iter_mut().zip(&self.dual.lambda) {
+            *m = 0.5 * (*m + l);
+        }
+    }
+
+    /// What acts on every body at the start of the step.
+    pub(crate) fn gather_forces(&mut self, model: &Model, state: &State, control: &Control, h: f64) {
+        if self.uniform && !control.active {
+            self.kicks.truncate(1);
+            scatter_all(&mut self.kicks[0], model.gravity);
+            return;
+        }
+        self.kicks.resize(model.params.len().max(1), KickBlock::NONE);
+        for id in model.body_ids() {
+            let (pose, twist) = (state.pose(model, id), state.twist(model, id));
+            self.gather_body(model, id, &pose, &twist, state.center(id), state.time, control, h);
+        }
+    }
+
+    /// The same at the end of the step, where a force depends on the motion.
+    pub(crate) fn gather_forces_again(&mut self, model: &Model, time: f64, control: &Control, h: f64) {
+        if self.uniform || model.ground.is_none() {
+            return;
+        }
+        let mut at = State::at_rest(model);
+        for (block, n) in at.blocks.iter_mut().zip(&self.newton) {
+            *block = StateBlock { t: n.t, a: n.a, v: n.v, w: n.w, load: [[0.0; LANES]; 9] };
+        }
+        for id in model.body_ids() {
+            let (pose, twist) = (at.pose(model, id), at.twist(model, id));
+            self.gather_body(model, id, &pose, &twist, at.center(id), time, control, h);
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn gather_body(
+        &mut self,
+        model: &Model,
+        id: BodyId,
+        pose: &Pose,
+        twist: &Twist,
+        center: DVec3,
+        time: f64,
+        control: &Control,
+        h: f64,
+    ) {
+        let body = model.body(id);
+        let affine = model.affine(id);
+        let mut wrench = control.wrench(id);
+        if let (Some(ground), Some(shape)) = (&model.ground, &body.shape) {
+            let push = ground.wrench(shape, pose, center, twist);
+            wrench.force += push.force;
+            wrench.torque += push.torque;
+        }
+        let wind = model.wind.velocity(center, time);
+        let speed = (twist.linear - wind).length();
+        let drag = (body.drag.linear + body.drag.quadratic * speed) / affine.mass;
+        let inertia: V3 = affine.inertia();
+        let (block, lane) = place(id.index());
+        let kick = &mut self.kicks[block];
+        let acceleration = model.gravity * body.gravity_scale + wrench.force / affine.mass;
+        scatter(&mut kick.acceleration, lane, &acceleration.to_array());
+        scatter(&mut kick.torque, lane, &wrench.torque.to_array());
+        scatter(&mut kick.wind, lane, &if drag > 0.0 { wind.to_array() } else { [0.0; 3] });
+        kick.linear_decay[lane] = (-0.5 * h * (body.damping.linear + drag)).exp();
+        for axis in 0..3 {
+            let rate = body.damping.angular + body.drag.angular / inertia[axis];
+            kick.angular_decay[axis][lane] = (-0.5 * h * rate).exp();
+        }
+        debug_assert!(gather(&kick.acceleration, lane).iter().all(|x: &f64| !x.is_nan()) || !center.is_finite());
+    }
+}
+
+fn scatter_all(kick: &mut KickBlock, gravity: DVec3) {
+    *kick = KickBlock::NONE;
+    for (k, g) in gravity.to_array().into_iter().enumerate() {
+        kick.acceleration[k] = [g; LANES];
+    }
+}
