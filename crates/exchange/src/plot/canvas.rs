@@ -1,0 +1,210 @@
+//! Lines, discs and text on SVG, in logical pixels.
+//!
+//! Plotters counts in whole pixels, which would make smooth curves jagged. The canvas
+//! therefore draws ten times as large and lets the SVG view box scale it back.
+
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use super::font::{FAMILY, clean};
+use crate::error::ExchangeError;
+
+const SCALE: f64 = 10.0;
+/// More dashes than this in one series would bloat the file; then they grow longer.
+const MAX_DASHES: f64 = 1200.0;
+
+pub(super) const INK: [u8; 3] = [38, 38, 38];
+pub(super) const FAINT_INK: [u8; 3] = [96, 96, 96];
+
+pub(super) type Point = (f64, f64);
+
+/// How a text sits on its anchor.
+#[derive(Clone, Copy)]
+pub(super) enum Align {
+    Left,
+    Center,
+    Right,
+    /// Centred and reading upwards, for the vertical axis.
+    Upwards,
+}
+
+/// A text's look: font size (logical pixels), weight and colour.
+#[derive(Clone, Copy)]
+pub(super) struct Look {
+    pub size: f64,
+    pub bold: bool,
+    pub color: [u8; 3],
+}
+
+/// A line's look: colour and width (logical pixels).
+#[derive(Clone, Copy)]
+pub(super) struct Pen {
+    pub color: [u8; 3],
+    pub width: f64,
+}
+
+impl Pen {
+    fn style(self) -> ShapeStyle {
+        let [red, green, blue] = self.color;
+        ShapeStyle {
+            color: RGBColor(red, green, blue).to_rgba(),
+            filled: false,
+            stroke_width: (self.width * SCALE).round() as u32,
+        }
+    }
+}
+
+pub(super) struct Canvas<'a> {
+    area: DrawingArea<SVGBackend<'a>, Shift>,
+}
+
+/// Draws a picture of the given size (logical pixels) and returns it as SVG.
+pub(super) fn draw_svg(
+    (width, height): Point,
+    draw: impl FnOnce(&Canvas) -> Result<(), ExchangeError>,
+) -> Result<String, ExchangeError> {
+    let mut svg = String::new();
+    let size = ((width * SCALE) as u32, (height * SCALE) as u32);
+    {
+        let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
+        let canvas = Canvas { area };
+        canvas.done(canvas.area.fill(&WHITE))?;
+        draw(&canvas)?;
+        canvas.done(canvas.area.present())?;
+    }
+    // Line joins are inherited from the root; pointed ones would spike on noise.
+    let large = format!("<svg width=\"{}\" height=\"{}\" ", size.0, size.1);
+    let small =
+        format!("<svg width=\"{width:.0}\" height=\"{height:.0}\" stroke-linejoin=\"round\" ");
+    Ok(svg
+        .replacen(&large, &small, 1)
+        .replace(" opacity=\"1\"", ""))
+}
+
+fn device((x, y): Point) -> (i32, i32) {
+    // Casts saturate, and NaN becomes zero: no coordinate can panic here.
+    ((x * SCALE).round() as i32, (y * SCALE).round() as i32)
+}
+
+impl Canvas<'_> {
+    fn done<E: std::error::Error + Send + Sync>(
+        &self,
+        result: Result<(), DrawingAreaErrorKind<E>>,
+    ) -> Result<(), ExchangeError> {
+        result.map_err(|error| ExchangeError::Drawing(error.to_string()))
+    }
+
+    pub fn line(&self, points: &[Point], pen: Pen) -> Result<(), ExchangeError> {
+        let path: Vec<(i32, i32)> = points.iter().copied().map(device).collect();
+        self.done(self.area.draw(&PathElement::new(path, pen.style())))
+    }
+
+    /// A line of dashes `on` long with gaps of `off` (logical pixels).
+    pub fn dashes(
+        &self,
+        points: &[Point],
+        pen: Pen,
+        (on, off): (f64, f64),
+    ) -> Result<(), ExchangeError> {
+        let lengths = points
+            .windows(2)
+            .map(|pair| (pair[1].0 - pair[0].0).hypot(pair[1].1 - pair[0].1));
+        let growth = (lengths.sum::<f64>() / (on + off) / MAX_DASHES).max(1.0);
+        for dash in split_dashes(points, on * growth, off * growth) {
+            self.line(&dash, pen)?;
+        }
+        Ok(())
+    }
+
+    pub fn disc(&self, center: Point, radius: f64, color: [u8; 3]) -> Result<(), ExchangeError> {
+        let [red, green, blue] = color;
+        let style = RGBColor(red, green, blue).filled();
+        let size = (radius * SCALE).round() as i32;
+        self.done(self.area.draw(&Circle::new(device(center), size, style)))
+    }
+
+    pub fn text(
+        &self,
+        text: &str,
+        at: Point,
+        look: Look,
+        align: Align,
+    ) -> Result<(), ExchangeError> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        let weight = if look.bold {
+            FontStyle::Bold
+        } else {
+            FontStyle::Normal
+        };
+        let [red, green, blue] = look.color;
+        let color = RGBColor(red, green, blue);
+        // The backend divides by 1.24 what it takes to be a line height.
+        let font = FontDesc::new(FontFamily::Name(FAMILY), look.size * SCALE * 1.24, weight);
+        let font = match align {
+            Align::Upwards => font.transform(FontTransform::Rotate270),
+            _ => font,
+        };
+        let horizontal = match align {
+            Align::Left => HPos::Left,
+            Align::Right => HPos::Right,
+            Align::Center | Align::Upwards => HPos::Center,
+        };
+        let style = TextStyle::from(font)
+            .color(&color)
+            .pos(Pos::new(horizontal, VPos::Center));
+        self.done(self.area.draw(&Text::new(clean(text), device(at), style)))
+    }
+}
+
+/// Cuts a polyline into pieces of length `on`, leaving out `off` between them.
+fn split_dashes(points: &[Point], on: f64, off: f64) -> Vec<Vec<Point>> {
+    let mut dashes = Vec::new();
+    let mut current = points.first().map(|&start| vec![start]).unwrap_or_default();
+    let (mut drawing, mut left) = (true, on);
+    for pair in points.windows(2) {
+        let (mut from, to) = (pair[0], pair[1]);
+        let mut length = (to.0 - from.0).hypot(to.1 - from.1);
+        while length > left {
+            let part = left / length;
+            from = (
+                from.0 + part * (to.0 - from.0),
+                from.1 + part * (to.1 - from.1),
+            );
+            length -= left;
+            current.push(from);
+            if drawing {
+                dashes.push(std::mem::take(&mut current));
+            }
+            current = vec![from];
+            drawing = !drawing;
+            left = if drawing { on } else { off };
+        }
+        left -= length;
+        current.push(to);
+    }
+    if drawing && current.len() > 1 {
+        dashes.push(current);
+    }
+    dashes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dashes_cover_their_share_of_the_line() {
+        let points: Vec<Point> = (0..=100).map(|k| (k as f64, 0.0)).collect();
+        let dashes = split_dashes(&points, 6.0, 4.0);
+        assert_eq!(dashes.len(), 10);
+        for (index, dash) in dashes.iter().enumerate() {
+            assert!((dash[0].0 - 10.0 * index as f64).abs() < 1e-9);
+            assert!((dash[dash.len() - 1].0 - dash[0].0 - 6.0).abs() < 1e-9);
+        }
+        assert!(split_dashes(&[], 1.0, 1.0).is_empty());
+        assert!(split_dashes(&[(1.0, 1.0); 3], 1.0, 1.0).len() <= 1);
+    }
+}

@@ -1,0 +1,210 @@
+//! Fewer points that look the same.
+//!
+//! Of the points that follow each other within one pixel column only the first, the
+//! lowest, the highest and the last can be told apart, so a million samples of a signal
+//! become at most four per column. Curves that retrace themselves (phase portraits) do
+//! not gain by that; there a segment between two pixels is drawn once.
+
+use std::collections::HashSet;
+
+use super::canvas::Point;
+
+/// A curve with more points than this is thinned further.
+const PLENTY: usize = 20_000;
+/// More markers than this hide each other.
+const PLENTY_OF_MARKERS: usize = 4000;
+
+type Cell = (i32, i32);
+
+/// Splits a curve where a point is missing and reduces every piece. Pieces of a single
+/// point remain, to be drawn as dots.
+pub(super) fn reduce_lines(points: impl Iterator<Item = Option<Point>>) -> Vec<Vec<Point>> {
+    let mut lines = Vec::new();
+    let mut line = Vec::new();
+    let mut column = Column::default();
+    for point in points {
+        match point {
+            Some(point) => column.push(point, &mut line),
+            None => {
+                column.flush(&mut line);
+                lines.push(std::mem::take(&mut line));
+            }
+        }
+    }
+    column.flush(&mut line);
+    lines.push(line);
+    lines.retain(|line| !line.is_empty());
+    thin_lines(lines)
+}
+
+/// Keeps one marker per cell, with cells as large as it takes.
+pub(super) fn reduce_markers(points: Vec<Point>) -> Vec<Point> {
+    let mut kept = points;
+    let mut size = 0.5;
+    while kept.len() > PLENTY_OF_MARKERS {
+        let mut seen = HashSet::new();
+        kept.retain(|&point| seen.insert(cell(point, size)));
+        size *= 2.0;
+    }
+    kept
+}
+
+fn cell((x, y): Point, size: f64) -> Cell {
+    ((x / size).floor() as i32, (y / size).floor() as i32)
+}
+
+/// The points of a pixel column that matter, each with its place in the sequence.
+#[derive(Default)]
+struct Column {
+    count: usize,
+    first: (usize, Point),
+    lowest: (usize, Point),
+    highest: (usize, Point),
+    last: (usize, Point),
+}
+
+impl Column {
+    fn push(&mut self, point: Point, line: &mut Vec<Point>) {
+        if self.count > 0 && point.0.floor() != self.first.1.0.floor() {
+            self.flush(line);
+        }
+        let entry = (self.count, point);
+        if self.count == 0 {
+            (self.first, self.lowest, self.highest) = (entry, entry, entry);
+        }
+        if point.1 < self.lowest.1.1 {
+            self.lowest = entry;
+        }
+        if point.1 > self.highest.1.1 {
+            self.highest = entry;
+        }
+        self.last = entry;
+        self.count += 1;
+    }
+
+    fn flush(&mut self, line: &mut Vec<Point>) {
+        if self.count > 0 {
+            let mut kept = [self.first, self.lowest, self.highest, self.last];
+            kept.sort_by_key(|entry| entry.0);
+            line.push(kept[0].1);
+            for pair in kept.windows(2) {
+                if pair[1].0 != pair[0].0 {
+                    line.push(pair[1].1);
+                }
+            }
+        }
+        self.count = 0;
+    }
+}
+
+/// Leaves out segments between pixels that were joined before, coarser each time until
+/// the curve is small enough.
+fn thin_lines(mut lines: Vec<Vec<Point>>) -> Vec<Vec<Point>> {
+    let mut size = 0.5;
+    while lines.iter().map(|line| line.len() + 2).sum::<usize>() > PLENTY && size < 100.0 {
+        let mut seen = HashSet::new();
+        lines = lines
+            .iter()
+            .flat_map(|line| unseen_parts(line, size, &mut seen))
+            .collect();
+        size *= 2.0;
+    }
+    lines
+}
+
+fn unseen_parts(line: &[Point], size: f64, seen: &mut HashSet<(Cell, Cell)>) -> Vec<Vec<Point>> {
+    let mut parts = Vec::new();
+    let mut part: Vec<Point> = Vec::new();
+    if let [only] = line {
+        let at = cell(*only, size);
+        return if seen.insert((at, at)) {
+            vec![vec![*only]]
+        } else {
+            parts
+        };
+    }
+    // Steps within a cell are joined to the next step out of it, not dropped.
+    let mut from = line[0];
+    for (index, &to) in line.iter().enumerate().skip(1) {
+        let (a, b) = (cell(from, size), cell(to, size));
+        if a == b && index + 1 < line.len() {
+            continue;
+        }
+        if seen.insert((a.min(b), a.max(b))) {
+            if part.is_empty() {
+                part.push(from);
+            }
+            part.push(to);
+        } else if !part.is_empty() {
+            parts.push(std::mem::take(&mut part));
+        }
+        from = to;
+    }
+    if !part.is_empty() {
+        parts.push(part);
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noise(count: usize) -> impl Iterator<Item = Point> {
+        (0..count).map(move |k| {
+            let x = 700.0 * k as f64 / count as f64;
+            (x, 150.0 + 100.0 * (k as f64 * 12.9898).sin())
+        })
+    }
+
+    #[test]
+    fn a_million_points_become_four_per_column() {
+        let lines = reduce_lines(noise(1_000_000).map(Some));
+        assert_eq!(lines.len(), 1);
+        assert!(lines[0].len() <= 2800, "{}", lines[0].len());
+        let extreme = |points: &[Point]| points.iter().fold(0.0, |top: f64, p| top.max(p.1));
+        let all: Vec<Point> = noise(1_000_000).collect();
+        assert_eq!(extreme(&lines[0]), extreme(&all));
+        assert_eq!((lines[0][0], lines[0].last()), (all[0], all.last()));
+    }
+
+    #[test]
+    fn few_points_stay_as_they_are() {
+        let points: Vec<Point> = (0..50).map(|k| (10.0 * k as f64, (k * k) as f64)).collect();
+        assert_eq!(reduce_lines(points.iter().copied().map(Some)), [points]);
+    }
+
+    #[test]
+    fn missing_points_break_the_line() {
+        let points = [
+            Some((0.0, 0.0)),
+            Some((5.0, 1.0)),
+            None,
+            None,
+            Some((9.0, 2.0)),
+        ];
+        let lines = reduce_lines(points.into_iter());
+        assert_eq!(lines, [vec![(0.0, 0.0), (5.0, 1.0)], vec![(9.0, 2.0)]]);
+        assert!(reduce_lines(std::iter::empty()).is_empty());
+    }
+
+    #[test]
+    fn a_retraced_orbit_is_drawn_about_once() {
+        let orbit = (0..1_000_000).map(|k| {
+            let angle = k as f64 * 0.01;
+            Some((300.0 + 200.0 * angle.cos(), 150.0 + 100.0 * angle.sin()))
+        });
+        let total: usize = reduce_lines(orbit).iter().map(Vec::len).sum();
+        assert!(total < 20_000, "{total}");
+    }
+
+    #[test]
+    fn gaps_everywhere_do_not_bloat() {
+        let gappy = noise(1_000_000)
+            .enumerate()
+            .map(|(k, p)| (k % 3 > 0).then_some(p));
+        let total: usize = reduce_lines(gappy).iter().map(|line| line.len() + 2).sum();
+        assert!(total <= 20_000, "{total}");
+        assert!(reduce_markers(noise(1_000_000).collect()).len() <= PLENTY_OF_MARKERS);
+    }
+}
