@@ -4,10 +4,12 @@
 //! a legend above them, where it covers no data. Plotters draws the SVG and resvg
 //! turns it into PNG with an embedded font, so that a machine without fonts gives the
 //! same picture. Colours are those of Okabe and Ito (2008), which remain distinct to
-//! colour-blind readers, without their yellow, which is lost on white.
+//! colour-blind readers, without their yellow, which is lost on white, and with grey
+//! for black, which text and axes use.
 
 mod axis;
 mod canvas;
+mod coverage;
 mod decimate;
 mod font;
 mod layout;
@@ -20,7 +22,7 @@ use std::path::Path;
 use crate::error::ExchangeError;
 use crate::staging::write_atomic;
 
-/// Blue, vermilion, green, purple, orange, sky blue, black.
+/// Blue, vermilion, green, purple, orange, sky blue, grey.
 const PALETTE: [[u8; 3]; 7] = [
     [0, 114, 178],
     [213, 94, 0],
@@ -28,7 +30,7 @@ const PALETTE: [[u8; 3]; 7] = [
     [204, 121, 167],
     [230, 159, 0],
     [86, 180, 233],
-    [0, 0, 0],
+    [90, 90, 90],
 ];
 
 /// The widest picture that is rasterised (pixels), about a gigabyte of memory.
@@ -79,7 +81,16 @@ impl Series {
     }
 
     fn color_at(&self, index: usize) -> [u8; 3] {
-        self.color.unwrap_or(PALETTE[index % PALETTE.len()])
+        let color = PALETTE[index % PALETTE.len()];
+        let mix = |toward: u8, share: f64| {
+            color.map(|part| (f64::from(part) * (1.0 - share) + f64::from(toward) * share) as u8)
+        };
+        // After one round through the palette a darker one, then a lighter one.
+        self.color.unwrap_or(match (index / PALETTE.len()) % 3 {
+            0 => color,
+            1 => mix(0, 0.45),
+            _ => mix(255, 0.5),
+        })
     }
 }
 

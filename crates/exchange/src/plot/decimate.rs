@@ -3,22 +3,49 @@
 //! Of the points that follow each other within one pixel column only the first, the
 //! lowest, the highest and the last can be told apart, so a million samples of a signal
 //! become at most four per column. Curves that retrace themselves (phase portraits) do
-//! not gain by that; there a segment between two pixels is drawn once.
+//! not gain by that; there a segment between two pixels is drawn once. When even that
+//! leaves too many, the curve has become an area and is drawn as the cells it covers.
 
 use std::collections::HashSet;
 
 use super::canvas::Point;
+use super::coverage::Coverage;
 
-/// A curve with more points than this is thinned further.
+/// A curve with more points than this is reduced further.
 const PLENTY: usize = 20_000;
 /// More markers than this hide each other.
 const PLENTY_OF_MARKERS: usize = 4000;
 
 type Cell = (i32, i32);
 
-/// Splits a curve where a point is missing and reduces every piece. Pieces of a single
-/// point remain, to be drawn as dots.
-pub(super) fn reduce_lines(points: impl Iterator<Item = Option<Point>>) -> Vec<Vec<Point>> {
+/// What is left of a curve.
+pub(super) enum Reduced {
+    /// Polylines; those of a single point are to be drawn as dots.
+    Lines(Vec<Vec<Point>>),
+    /// An area, when lines would be too many.
+    Area(Coverage),
+}
+
+/// Reduces a curve, which is interrupted where a point is missing.
+pub(super) fn reduce_curve(points: impl Iterator<Item = Option<Point>>) -> Reduced {
+    let lines = reduce_columns(points);
+    if cost(&lines) <= PLENTY {
+        return Reduced::Lines(lines);
+    }
+    let fewer = without_repeats(&lines);
+    if cost(&fewer) <= PLENTY {
+        return Reduced::Lines(fewer);
+    }
+    Reduced::Area(Coverage::of(&fewer))
+}
+
+/// The size in a file, about; each line has some overhead.
+fn cost(lines: &[Vec<Point>]) -> usize {
+    lines.iter().map(|line| line.len() + 5).sum()
+}
+
+/// Splits a curve where a point is missing and reduces every piece column by column.
+fn reduce_columns(points: impl Iterator<Item = Option<Point>>) -> Vec<Vec<Point>> {
     let mut lines = Vec::new();
     let mut line = Vec::new();
     let mut column = Column::default();
@@ -34,7 +61,7 @@ pub(super) fn reduce_lines(points: impl Iterator<Item = Option<Point>>) -> Vec<V
     column.flush(&mut line);
     lines.push(line);
     lines.retain(|line| !line.is_empty());
-    thin_lines(lines)
+    lines
 }
 
 /// Keeps one marker per cell, with cells as large as it takes.
@@ -97,19 +124,13 @@ impl Column {
     }
 }
 
-/// Leaves out segments between pixels that were joined before, coarser each time until
-/// the curve is small enough.
-fn thin_lines(mut lines: Vec<Vec<Point>>) -> Vec<Vec<Point>> {
-    let mut size = 0.5;
-    while lines.iter().map(|line| line.len() + 2).sum::<usize>() > PLENTY && size < 100.0 {
-        let mut seen = HashSet::new();
-        lines = lines
-            .iter()
-            .flat_map(|line| unseen_parts(line, size, &mut seen))
-            .collect();
-        size *= 2.0;
-    }
+/// Leaves out segments between half pixels that were joined before.
+fn without_repeats(lines: &[Vec<Point>]) -> Vec<Vec<Point>> {
+    let mut seen = HashSet::new();
     lines
+        .iter()
+        .flat_map(|line| unseen_parts(line, 0.5, &mut seen))
+        .collect()
 }
 
 fn unseen_parts(line: &[Point], size: f64, seen: &mut HashSet<(Cell, Cell)>) -> Vec<Vec<Point>> {
@@ -157,9 +178,16 @@ mod tests {
         })
     }
 
+    fn lines(points: impl Iterator<Item = Option<Point>>) -> Vec<Vec<Point>> {
+        match reduce_curve(points) {
+            Reduced::Lines(lines) => lines,
+            Reduced::Area(_) => panic!("became an area"),
+        }
+    }
+
     #[test]
     fn a_million_points_become_four_per_column() {
-        let lines = reduce_lines(noise(1_000_000).map(Some));
+        let lines = lines(noise(1_000_000).map(Some));
         assert_eq!(lines.len(), 1);
         assert!(lines[0].len() <= 2800, "{}", lines[0].len());
         let extreme = |points: &[Point]| points.iter().fold(0.0, |top: f64, p| top.max(p.1));
@@ -171,7 +199,7 @@ mod tests {
     #[test]
     fn few_points_stay_as_they_are() {
         let points: Vec<Point> = (0..50).map(|k| (10.0 * k as f64, (k * k) as f64)).collect();
-        assert_eq!(reduce_lines(points.iter().copied().map(Some)), [points]);
+        assert_eq!(lines(points.iter().copied().map(Some)), [points]);
     }
 
     #[test]
@@ -183,19 +211,18 @@ mod tests {
             None,
             Some((9.0, 2.0)),
         ];
-        let lines = reduce_lines(points.into_iter());
-        assert_eq!(lines, [vec![(0.0, 0.0), (5.0, 1.0)], vec![(9.0, 2.0)]]);
-        assert!(reduce_lines(std::iter::empty()).is_empty());
+        let found = lines(points.into_iter());
+        assert_eq!(found, [vec![(0.0, 0.0), (5.0, 1.0)], vec![(9.0, 2.0)]]);
+        assert!(lines(std::iter::empty()).is_empty());
     }
 
     #[test]
     fn a_retraced_orbit_is_drawn_about_once() {
         let orbit = (0..1_000_000).map(|k| {
-            let angle = k as f64 * 0.01;
+            let angle = (k % 1000) as f64 * std::f64::consts::TAU / 1000.0;
             Some((300.0 + 200.0 * angle.cos(), 150.0 + 100.0 * angle.sin()))
         });
-        let total: usize = reduce_lines(orbit).iter().map(Vec::len).sum();
-        assert!(total < 20_000, "{total}");
+        assert!(cost(&lines(orbit)) < 2000);
     }
 
     #[test]
@@ -203,8 +230,10 @@ mod tests {
         let gappy = noise(1_000_000)
             .enumerate()
             .map(|(k, p)| (k % 3 > 0).then_some(p));
-        let total: usize = reduce_lines(gappy).iter().map(|line| line.len() + 2).sum();
-        assert!(total <= 20_000, "{total}");
+        let Reduced::Area(area) = reduce_curve(gappy) else {
+            panic!("stayed lines");
+        };
+        assert!(area.runs.len() < 10_000, "{}", area.runs.len());
         assert!(reduce_markers(noise(1_000_000).collect()).len() <= PLENTY_OF_MARKERS);
     }
 }

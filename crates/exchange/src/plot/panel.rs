@@ -2,7 +2,7 @@
 
 use super::axis::{Axis, Extent, is_shown};
 use super::canvas::{Align, Canvas, FAINT_INK, INK, Look, Pen, Point};
-use super::decimate::{reduce_lines, reduce_markers};
+use super::decimate::{Reduced, reduce_curve, reduce_markers};
 use super::font::{fit_text, text_width};
 use super::legend::{LINE_HEIGHT, Legend};
 use super::{Plot, Series, Style};
@@ -61,8 +61,14 @@ pub(super) struct Panel<'a> {
 impl<'a> Panel<'a> {
     /// Chooses axes for a frame of about the given size.
     pub fn new(plot: &'a Plot, (width, height): Point) -> Panel<'a> {
-        let markers = plot.series.iter().any(|s| s.style == Style::Markers);
-        let x_margin = if markers { 0.03 } else { 0.0 };
+        // Signals over time fill the width; markers and closed curves need some air.
+        let airy =
+            |s: &Series| s.style == Style::Markers || !s.points.is_sorted_by(|a, b| a.0 <= b.0);
+        let x_margin = if plot.series.iter().any(airy) {
+            0.03
+        } else {
+            0.0
+        };
         let shown = || {
             plot.series
                 .iter()
@@ -71,7 +77,7 @@ impl<'a> Panel<'a> {
         };
         let x_extent = Extent::of(shown().map(|point| point.0));
         let y_extent = Extent::of(shown().map(|point| point.1));
-        let (x_count, y_count) = ((width / 80.0) as usize, (height / 38.0) as usize);
+        let (x_count, y_count) = ((width / 80.0) as usize, (height / 42.0) as usize);
         Panel {
             plot,
             x_axis: Axis::new(x_extent, plot.x_log, x_margin, x_count.max(2)),
@@ -200,15 +206,16 @@ impl<'a> Panel<'a> {
                 .into_iter()
                 .try_for_each(|place| canvas.disc(place, MARKER_RADIUS, color));
         }
-        for line in reduce_lines(places) {
-            match (line.as_slice(), series.style) {
-                ([lonely], _) => canvas.disc(*lonely, LINE_WIDTH, color)?,
-                (line, Style::Dashed) => canvas.dashes(line, pen, DASH)?,
-                (line, Style::Dotted) => canvas.dashes(line, pen, DOT)?,
-                (line, _) => canvas.line(line, pen)?,
+        match reduce_curve(places) {
+            Reduced::Lines(lines) => lines
+                .iter()
+                .try_for_each(|line| draw_line(canvas, line, pen, series.style)),
+            Reduced::Area(area) => {
+                let width = area.thickness;
+                let pen = Pen { color, width };
+                area.runs.iter().try_for_each(|run| canvas.line(run, pen))
             }
         }
-        Ok(())
     }
 
     fn draw_spines(&self, canvas: &Canvas, frame: Frame) -> Result<(), ExchangeError> {
@@ -284,6 +291,15 @@ impl Plot {
     }
 }
 
+fn draw_line(canvas: &Canvas, line: &[Point], pen: Pen, style: Style) -> Result<(), ExchangeError> {
+    match (line, style) {
+        ([lonely], _) => canvas.disc(*lonely, pen.width, pen.color),
+        (_, Style::Dashed) => canvas.dashes(line, pen, DASH),
+        (_, Style::Dotted) => canvas.dashes(line, pen, DOT),
+        _ => canvas.line(line, pen),
+    }
+}
+
 /// A short piece of a series for the legend.
 pub(super) fn draw_sample(
     canvas: &Canvas,
@@ -292,13 +308,9 @@ pub(super) fn draw_sample(
     pen: Pen,
     style: Style,
 ) -> Result<(), ExchangeError> {
-    match style {
-        Style::Solid => canvas.line(&[from, to], pen),
-        Style::Dashed => canvas.dashes(&[from, to], pen, DASH),
-        Style::Dotted => canvas.dashes(&[from, to], pen, DOT),
-        Style::Markers => {
-            let middle = (0.5 * (from.0 + to.0), from.1);
-            canvas.disc(middle, MARKER_RADIUS + 0.4, pen.color)
-        }
+    if style == Style::Markers {
+        let middle = (0.5 * (from.0 + to.0), from.1);
+        return canvas.disc(middle, MARKER_RADIUS + 0.4, pen.color);
     }
+    draw_line(canvas, &[from, to], pen, style)
 }

@@ -30,15 +30,15 @@ struct Step {
 }
 
 impl Step {
-    /// The smallest round step that gives no more than `count` intervals.
-    fn covering(span: f64, count: usize) -> Step {
+    /// The round step that comes nearest to `count` intervals, by ratio.
+    fn nearest(span: f64, count: usize) -> Step {
         let raw = span / count.max(1) as f64;
         let exponent = raw.log10().floor() as i32;
         let ratio = raw / power(exponent);
         let (mantissa, exponent) = match ratio {
-            r if r <= 1.0 + 1e-9 => (1, exponent),
-            r if r <= 2.0 + 1e-9 => (2, exponent),
-            r if r <= 5.0 + 1e-9 => (5, exponent),
+            r if r <= 2f64.sqrt() => (1, exponent),
+            r if r <= 10f64.sqrt() => (2, exponent),
+            r if r <= 50f64.sqrt() => (5, exponent),
             _ => (1, exponent + 1),
         };
         Step { mantissa, exponent }
@@ -63,7 +63,7 @@ fn power(exponent: i32) -> f64 {
 
 /// Ticks of a linear axis, at most about `count`.
 pub(super) fn linear(low: f64, high: f64, count: usize) -> Ticks {
-    let step = Step::covering(high - low, count);
+    let step = Step::nearest(high - low, count);
     let size = step.times(1, 0);
     let first = (low / size - 1e-6).ceil() as i64;
     let last = (high / size + 1e-6).floor() as i64;
@@ -91,25 +91,37 @@ pub(super) fn linear(low: f64, high: f64, count: usize) -> Ticks {
 }
 
 /// When labels would share more than five leading digits: how many steps to take off
-/// them, and the same as text.
+/// them, and the same as text. The roundest tick is taken, 100 rather than 99.9999998.
 fn common_offset(step: Step, first: i64, last: i64) -> (i64, Option<String>) {
     let largest = first.abs().max(last.abs());
-    let range = (last - first).max(1);
-    if largest / range < 100_000 {
+    if largest / (last - first).max(1) < 100_000 {
         return (0, None);
     }
-    // Round down to the first power of ten that spans all ticks.
-    let digits = ((range * step.mantissa) as f64).log10().ceil() as u32;
-    let unit = (10i64.pow(digits) / step.mantissa).max(1);
-    let origin = first.div_euclid(unit) * unit;
-    let decimals = (-(step.exponent + digits as i32)).max(0) as usize;
+    let roundness = |count: &i64| {
+        let mut digits = count * step.mantissa;
+        let mut zeros = 0;
+        while digits != 0 && digits % 10 == 0 {
+            (digits, zeros) = (digits / 10, zeros + 1);
+        }
+        zeros
+    };
+    let origin = (first..=last).max_by_key(roundness).unwrap_or(first);
     let value = step.times(origin, 0);
     let text = if (1e-4..1e7).contains(&value.abs()) {
-        format!("{value:.decimals$}")
+        let decimals = (-step.exponent).max(0) as usize;
+        trimmed(&format!("{value:.decimals$}")).to_owned()
     } else {
         scientific(value)
     };
     (origin, Some(text))
+}
+
+/// Without zeros that follow a decimal point for nothing.
+fn trimmed(number: &str) -> &str {
+    match number.contains('.') {
+        true => number.trim_end_matches('0').trim_end_matches('.'),
+        false => number,
+    }
 }
 
 /// The power of ten to take out of labels, zero when they read well as they are.
@@ -209,11 +221,11 @@ fn plain(value: f64) -> String {
 
 /// 1.5e-7 as 1.5×10⁻⁷.
 fn scientific(value: f64) -> String {
-    let text = format!("{value:.10e}");
+    let text = format!("{value:.14e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
     format!(
-        "{mantissa}×10{}",
+        "{}×10{}",
+        trimmed(mantissa),
         superscript(exponent.parse().unwrap_or(0))
     )
 }
@@ -275,10 +287,10 @@ mod tests {
             (vec!["0", "1", "2", "3", "4"], "×10⁻⁷")
         );
         let ticks = linear(100.0, 100.0 + 4e-7, 5);
-        assert_eq!(ticks.note, "×10⁻⁷ + 100.000000");
+        assert_eq!(ticks.note, "×10⁻⁷ + 100");
         assert_eq!(labels(&ticks), ["0", "1", "2", "3", "4"]);
         let ticks = linear(-9.81, -9.81 + 4e-9, 5);
-        assert!(ticks.note.starts_with("×10⁻⁹ − 9.81"), "{}", ticks.note);
+        assert_eq!(ticks.note, "×10⁻⁹ − 9.81");
         assert_eq!(linear(0.0, 4e6, 5).note, "×10⁶");
     }
 
