@@ -81,7 +81,8 @@ impl Animation {
         let (document, binary) = self.assemble(path)?;
         let mut text = serde_json::to_vec(&document)?;
         text.resize(text.len().next_multiple_of(4), b' ');
-        let total = 12 + 8 + text.len() + 8 + binary.len();
+        let chunk = |bytes: usize| if bytes > 0 { 8 + bytes } else { 0 };
+        let total = 12 + chunk(text.len()) + chunk(binary.len());
         let total = u32::try_from(total).map_err(|_| too_large(path))?;
         let mut file = StagedFile::create(path)?;
         write_container(&mut file, total, &text, &binary)
@@ -147,6 +148,9 @@ fn write_container(
         file.write_all(&word.to_le_bytes())?;
     }
     file.write_all(text)?;
+    if binary.is_empty() {
+        return Ok(()); // A chunk that no buffer refers to would be an error.
+    }
     for word in [binary.len() as u32, CHUNK_BINARY] {
         file.write_all(&word.to_le_bytes())?;
     }

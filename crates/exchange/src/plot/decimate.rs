@@ -16,6 +16,9 @@ const PLENTY: usize = 20_000;
 /// More markers than this hide each other.
 const PLENTY_OF_MARKERS: usize = 4000;
 
+/// Width of a column at first (logical pixels).
+const FINE: f64 = 0.25;
+
 type Cell = (i32, i32);
 
 /// What is left of a curve.
@@ -28,7 +31,12 @@ pub(super) enum Reduced {
 
 /// Reduces a curve, which is interrupted where a point is missing.
 pub(super) fn reduce_curve(points: impl Iterator<Item = Option<Point>>) -> Reduced {
-    let lines = reduce_columns(points);
+    let fine = reduce_columns(points, FINE);
+    // Fine columns keep steep arcs round; whole pixels suffice where they pay, that is
+    // for signals that go up and down within a pixel.
+    let coarse = reduce_columns(rejoined(&fine), 1.0);
+    let paying = 3 * cost(&coarse) < cost(&fine) && cost(&fine) > PLENTY / 4;
+    let lines = if paying { coarse } else { fine };
     if cost(&lines) <= PLENTY {
         return Reduced::Lines(lines);
     }
@@ -39,16 +47,25 @@ pub(super) fn reduce_curve(points: impl Iterator<Item = Option<Point>>) -> Reduc
     Reduced::Area(Coverage::of(&fewer))
 }
 
+/// Lines as one sequence with a missing point after each.
+fn rejoined(lines: &[Vec<Point>]) -> impl Iterator<Item = Option<Point>> {
+    let each = |line: &Vec<Point>| line.clone().into_iter().map(Some).chain([None]);
+    lines.iter().flat_map(each)
+}
+
 /// The size in a file, about; each line has some overhead.
 fn cost(lines: &[Vec<Point>]) -> usize {
     lines.iter().map(|line| line.len() + 5).sum()
 }
 
 /// Splits a curve where a point is missing and reduces every piece column by column.
-fn reduce_columns(points: impl Iterator<Item = Option<Point>>) -> Vec<Vec<Point>> {
+fn reduce_columns(points: impl Iterator<Item = Option<Point>>, width: f64) -> Vec<Vec<Point>> {
     let mut lines = Vec::new();
     let mut line = Vec::new();
-    let mut column = Column::default();
+    let mut column = Column {
+        width,
+        ..Column::default()
+    };
     for point in points {
         match point {
             Some(point) => column.push(point, &mut line),
@@ -83,6 +100,7 @@ fn cell((x, y): Point, size: f64) -> Cell {
 /// The points of a pixel column that matter, each with its place in the sequence.
 #[derive(Default)]
 struct Column {
+    width: f64,
     count: usize,
     first: (usize, Point),
     lowest: (usize, Point),
@@ -91,8 +109,12 @@ struct Column {
 }
 
 impl Column {
+    fn index(&self, point: Point) -> f64 {
+        (point.0 / self.width).floor()
+    }
+
     fn push(&mut self, point: Point, line: &mut Vec<Point>) {
-        if self.count > 0 && point.0.floor() != self.first.1.0.floor() {
+        if self.count > 0 && self.index(point) != self.index(self.first.1) {
             self.flush(line);
         }
         let entry = (self.count, point);

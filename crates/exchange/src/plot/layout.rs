@@ -3,7 +3,7 @@
 
 use super::canvas::{Align, Canvas, INK, Look, Point, draw_svg};
 use super::font::fit_text;
-use super::panel::{Frame, Panel};
+use super::panel::{Frame, Panel, Shared};
 use super::{Figure, Plot};
 use crate::error::ExchangeError;
 
@@ -22,6 +22,7 @@ const TITLE: Look = Look {
 struct Placed<'a> {
     panel: Panel<'a>,
     frame: Frame,
+    shared: Shared,
 }
 
 /// Draws the whole figure as SVG.
@@ -34,7 +35,7 @@ pub(super) fn draw_figure(figure: &Figure) -> Result<String, ExchangeError> {
         draw_title(canvas, &figure.title, width)?;
         placed
             .iter()
-            .try_for_each(|item| item.panel.draw(canvas, item.frame))
+            .try_for_each(|item| item.panel.draw(canvas, item.frame, item.shared))
     })
 }
 
@@ -84,11 +85,12 @@ fn place_row<'a>(
     y: f64,
     placed: &mut Vec<Placed<'a>>,
 ) -> f64 {
+    let note = row.iter().any(Panel::has_note);
     let inner = |column: usize| column_width - left_rooms[column] - RIGHT_ROOM;
     let top_rooms = row
         .iter()
         .enumerate()
-        .map(|(c, panel)| panel.top_room(inner(c)));
+        .map(|(c, panel)| panel.top_room(inner(c), note));
     let top = y + top_rooms.fold(0.0, f64::max);
     let bottom = top + height;
     let below = row.iter().map(Panel::bottom_room).fold(0.0, f64::max);
@@ -102,7 +104,13 @@ fn place_row<'a>(
             right,
             bottom,
         };
-        placed.push(Placed { panel, frame });
+        let left_room = left_rooms[column];
+        let shared = Shared { left_room, note };
+        placed.push(Placed {
+            panel,
+            frame,
+            shared,
+        });
     }
     bottom + below
 }

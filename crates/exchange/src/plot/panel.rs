@@ -51,6 +51,15 @@ pub(super) struct Frame {
     pub bottom: f64,
 }
 
+/// What a panel shares with its neighbours so that their parts align.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shared {
+    /// Room for the vertical axis and its label, as wide as the column needs.
+    pub left_room: f64,
+    /// Whether a panel of the row has a note above its vertical axis.
+    pub note: bool,
+}
+
 /// A panel with its axes and the room it needs around them.
 pub(super) struct Panel<'a> {
     plot: &'a Plot,
@@ -77,7 +86,7 @@ impl<'a> Panel<'a> {
         };
         let x_extent = Extent::of(shown().map(|point| point.0));
         let y_extent = Extent::of(shown().map(|point| point.1));
-        let (x_count, y_count) = ((width / 80.0) as usize, (height / 42.0) as usize);
+        let (x_count, y_count) = ((width / 80.0) as usize, (height / 36.0) as usize);
         Panel {
             plot,
             x_axis: Axis::new(x_extent, plot.x_log, x_margin, x_count.max(2)),
@@ -104,8 +113,13 @@ impl<'a> Panel<'a> {
         TICK_LENGTH + PAD + TICK.size + label
     }
 
-    /// Room for title, legend and the vertical axis's note, given the frame's width.
-    pub fn top_room(&self, width: f64) -> f64 {
+    /// Whether the vertical axis has a note above it.
+    pub fn has_note(&self) -> bool {
+        !self.y_axis.ticks.note.is_empty()
+    }
+
+    /// Room for title, legend and, if asked for, a note, given the frame's width.
+    pub fn top_room(&self, width: f64, note: bool) -> f64 {
         let legend = Legend::new(self.plot, width);
         let beside = self.legend_fits_beside_title(&legend, width);
         let title = if self.plot.title.is_empty() {
@@ -114,11 +128,7 @@ impl<'a> Panel<'a> {
             20.0
         };
         let lines = if beside { 0 } else { legend.lines };
-        let note = if self.y_axis.ticks.note.is_empty() {
-            0.0
-        } else {
-            15.0
-        };
+        let note = if note { 15.0 } else { 0.0 };
         title + LINE_HEIGHT * lines as f64 + note + PAD
     }
 
@@ -128,8 +138,8 @@ impl<'a> Panel<'a> {
     }
 
     /// Draws the panel with its axes on `frame`; labels go outside it.
-    pub fn draw(&self, canvas: &Canvas, frame: Frame) -> Result<(), ExchangeError> {
-        self.draw_heading(canvas, frame)?;
+    pub fn draw(&self, canvas: &Canvas, frame: Frame, shared: Shared) -> Result<(), ExchangeError> {
+        self.draw_heading(canvas, frame, shared.note)?;
         self.draw_grid(canvas, frame)?;
         for (index, series) in self.plot.series.iter().enumerate() {
             self.draw_series(canvas, frame, series, series.color_at(index))?;
@@ -147,12 +157,12 @@ impl<'a> Panel<'a> {
             canvas.text("no data", middle, TICK, Align::Center)?;
         }
         self.draw_spines(canvas, frame)?;
-        self.draw_labels(canvas, frame)
+        self.draw_labels(canvas, frame, shared.left_room)
     }
 
-    fn draw_heading(&self, canvas: &Canvas, frame: Frame) -> Result<(), ExchangeError> {
+    fn draw_heading(&self, canvas: &Canvas, frame: Frame, note: bool) -> Result<(), ExchangeError> {
         let width = frame.right - frame.left;
-        let top = frame.top - self.top_room(width);
+        let top = frame.top - self.top_room(width, note);
         let legend = Legend::new(self.plot, width);
         let (title, size) = fit_text(&self.plot.title, TITLE.size, true, width);
         let at = (frame.left, top + 0.5 * LINE_HEIGHT);
@@ -245,7 +255,12 @@ impl<'a> Panel<'a> {
         Ok(())
     }
 
-    fn draw_labels(&self, canvas: &Canvas, frame: Frame) -> Result<(), ExchangeError> {
+    fn draw_labels(
+        &self,
+        canvas: &Canvas,
+        frame: Frame,
+        left_room: f64,
+    ) -> Result<(), ExchangeError> {
         let Frame {
             left,
             top,
@@ -268,10 +283,7 @@ impl<'a> Panel<'a> {
         canvas.text(y_note, (left, top - 8.0), TICK, Align::Left)?;
         // The label may overhang a low panel a little; the margins around allow it.
         let (label, size) = fit_text(&self.plot.y_label, LABEL.size, false, bottom - top + 30.0);
-        let at = (
-            left - self.left_room() + 0.5 * LABEL.size,
-            0.5 * (top + bottom),
-        );
+        let at = (left - left_room + 0.5 * LABEL.size, 0.5 * (top + bottom));
         canvas.text(&label, at, Look { size, ..LABEL }, Align::Upwards)
     }
 
