@@ -2,8 +2,8 @@
 //!
 //! A [`Figure`] stacks rows of panels; each [`Plot`] is one panel with its own axes and
 //! a legend above them, where it covers no data. Plotters draws the SVG and resvg
-//! turns it into PNG with an embedded font, so that a machine without fonts gives the
-//! same picture. Colours are those of Okabe and Ito (2008), which remain distinct to
+//! turns it into PNG with letters from an embedded font, so that a machine without
+//! fonts gives the same picture. Colours are those of Okabe and Ito (2008), which remain distinct to
 //! colour-blind readers, without their yellow, which is lost on white, and with grey
 //! for black, which text and axes use.
 
@@ -12,15 +12,18 @@ mod canvas;
 mod coverage;
 mod decimate;
 mod font;
+mod label;
 mod layout;
 mod legend;
 mod panel;
+mod raster;
 mod ticks;
 
 use std::path::Path;
 
 use crate::error::ExchangeError;
 use crate::staging::write_atomic;
+use label::Letters;
 
 /// Blue, vermilion, green, purple, orange, sky blue, grey.
 const PALETTE: [[u8; 3]; 7] = [
@@ -32,9 +35,6 @@ const PALETTE: [[u8; 3]; 7] = [
     [86, 180, 233],
     [90, 90, 90],
 ];
-
-/// The widest picture that is rasterised (pixels), about a gigabyte of memory.
-const MAX_PNG_SIDE: u32 = 16_384;
 
 /// How a series is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -143,7 +143,7 @@ impl Figure {
 
     /// The figure as SVG text.
     pub fn to_svg(&self) -> Result<String, ExchangeError> {
-        layout::draw_figure(self)
+        layout::draw_figure(self, Letters::Text)
     }
 
     /// Writes the figure as SVG, atomically.
@@ -154,7 +154,8 @@ impl Figure {
     /// Writes the figure as PNG of the given width (pixels), atomically. The height
     /// follows from the panels; 1,600 is crisp on paper.
     pub fn write_png(&self, path: impl AsRef<Path>, width: u32) -> Result<(), ExchangeError> {
-        write_atomic(path, &font::rasterise(&self.to_svg()?, width)?)
+        let svg = layout::draw_figure(self, Letters::Outlines)?;
+        write_atomic(path, &raster::rasterise(&svg, width)?)
     }
 }
 

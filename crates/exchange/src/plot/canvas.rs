@@ -3,11 +3,12 @@
 //! Plotters counts in whole pixels, which would make smooth curves jagged. The canvas
 //! therefore draws ten times as large and lets the SVG view box scale it back.
 
+use std::cell::RefCell;
+
 use plotters::coord::Shift;
 use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::font::{FAMILY, clean};
+use super::label::{Align, Label, Letters, Look};
 use crate::error::ExchangeError;
 
 const SCALE: f64 = 10.0;
@@ -18,24 +19,6 @@ pub(super) const INK: [u8; 3] = [38, 38, 38];
 pub(super) const FAINT_INK: [u8; 3] = [96, 96, 96];
 
 pub(super) type Point = (f64, f64);
-
-/// How a text sits on its anchor.
-#[derive(Clone, Copy)]
-pub(super) enum Align {
-    Left,
-    Center,
-    Right,
-    /// Centred and reading upwards, for the vertical axis.
-    Upwards,
-}
-
-/// A text's look: font size (logical pixels), weight and colour.
-#[derive(Clone, Copy)]
-pub(super) struct Look {
-    pub size: f64,
-    pub bold: bool,
-    pub color: [u8; 3],
-}
 
 /// A line's look: colour and width (logical pixels).
 #[derive(Clone, Copy)]
@@ -57,29 +40,38 @@ impl Pen {
 
 pub(super) struct Canvas<'a> {
     area: DrawingArea<SVGBackend<'a>, Shift>,
+    /// Our own: the backend's text would be measured and anchored differently.
+    labels: RefCell<Vec<Label>>,
 }
 
 /// Draws a picture of the given size (logical pixels) and returns it as SVG.
 pub(super) fn draw_svg(
     (width, height): Point,
+    letters: Letters,
     draw: impl FnOnce(&Canvas) -> Result<(), ExchangeError>,
 ) -> Result<String, ExchangeError> {
     let mut svg = String::new();
     let size = ((width * SCALE) as u32, (height * SCALE) as u32);
-    {
-        let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
-        let canvas = Canvas { area };
-        canvas.done(canvas.area.fill(&WHITE))?;
-        draw(&canvas)?;
-        canvas.done(canvas.area.present())?;
-    }
+    let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
+    let canvas = Canvas {
+        area,
+        labels: RefCell::default(),
+    };
+    canvas.done(canvas.area.fill(&WHITE))?;
+    draw(&canvas)?;
+    canvas.done(canvas.area.present())?;
+    let labels = canvas.labels.take();
+    drop(canvas);
+    let elements = labels.iter().map(|label| label.element(letters, SCALE));
+    let body = svg.trim_end().trim_end_matches("</svg>").to_owned();
     // Line joins are inherited from the root; pointed ones would spike on noise.
     let large = format!("<svg width=\"{}\" height=\"{}\" ", size.0, size.1);
     let small =
         format!("<svg width=\"{width:.0}\" height=\"{height:.0}\" stroke-linejoin=\"round\" ");
-    Ok(svg
+    let body = body
         .replacen(&large, &small, 1)
-        .replace(" opacity=\"1\"", ""))
+        .replace(" opacity=\"1\"", "");
+    Ok(body + &elements.collect::<String>() + "</svg>\n")
 }
 
 fn device((x, y): Point) -> (i32, i32) {
@@ -124,38 +116,18 @@ impl Canvas<'_> {
         self.done(self.area.draw(&Circle::new(device(center), size, style)))
     }
 
-    pub fn text(
-        &self,
-        text: &str,
-        at: Point,
-        look: Look,
-        align: Align,
-    ) -> Result<(), ExchangeError> {
-        if text.is_empty() {
-            return Ok(());
+    /// A text, which is drawn on top of everything else.
+    pub fn text(&self, text: &str, at: Point, look: Look, align: Align) {
+        if !text.trim().is_empty() {
+            let text = text.to_owned();
+            let label = Label {
+                text,
+                at,
+                look,
+                align,
+            };
+            self.labels.borrow_mut().push(label);
         }
-        let weight = if look.bold {
-            FontStyle::Bold
-        } else {
-            FontStyle::Normal
-        };
-        let [red, green, blue] = look.color;
-        let color = RGBColor(red, green, blue);
-        // The backend divides by 1.24 what it takes to be a line height.
-        let font = FontDesc::new(FontFamily::Name(FAMILY), look.size * SCALE * 1.24, weight);
-        let font = match align {
-            Align::Upwards => font.transform(FontTransform::Rotate270),
-            _ => font,
-        };
-        let horizontal = match align {
-            Align::Left => HPos::Left,
-            Align::Right => HPos::Right,
-            Align::Center | Align::Upwards => HPos::Center,
-        };
-        let style = TextStyle::from(font)
-            .color(&color)
-            .pos(Pos::new(horizontal, VPos::Center));
-        self.done(self.area.draw(&Text::new(clean(text), device(at), style)))
     }
 }
 

@@ -1,8 +1,9 @@
 //! Where panels go: equal columns, rows as high as their legends need, and vertical
 //! axes aligned within each column.
 
-use super::canvas::{Align, Canvas, INK, Look, Point, draw_svg};
+use super::canvas::{Canvas, INK, Point, draw_svg};
 use super::font::fit_text;
+use super::label::{Align, Letters, Look};
 use super::panel::{Frame, Panel, Shared};
 use super::{Figure, Plot};
 use crate::error::ExchangeError;
@@ -26,23 +27,23 @@ struct Placed<'a> {
 }
 
 /// Draws the whole figure as SVG.
-pub(super) fn draw_figure(figure: &Figure) -> Result<String, ExchangeError> {
+pub(super) fn draw_figure(figure: &Figure, letters: Letters) -> Result<String, ExchangeError> {
     let columns = figure.rows.iter().map(Vec::len).max().unwrap_or(1).max(1);
     let width = [800.0f64, 1060.0, 1320.0][columns.min(3) - 1].max(400.0 * columns as f64);
     let height = [330.0, 240.0, 200.0][figure.rows.len().clamp(1, 3) - 1];
     let (placed, bottom) = place(figure, columns, (width, height));
-    draw_svg((width, bottom + MARGIN), |canvas| {
-        draw_title(canvas, &figure.title, width)?;
+    draw_svg((width, bottom + MARGIN), letters, |canvas| {
+        draw_title(canvas, &figure.title, width);
         placed
             .iter()
             .try_for_each(|item| item.panel.draw(canvas, item.frame, item.shared))
     })
 }
 
-fn draw_title(canvas: &Canvas, title: &str, width: f64) -> Result<(), ExchangeError> {
+fn draw_title(canvas: &Canvas, title: &str, width: f64) {
     let (text, size) = fit_text(title, TITLE.size, true, width - 2.0 * MARGIN);
     let at = (MARGIN, MARGIN + 0.5 * TITLE.size);
-    canvas.text(&text, at, Look { size, ..TITLE }, Align::Left)
+    canvas.text(&text, at, Look { size, ..TITLE }, Align::Left);
 }
 
 /// Frames for all panels, and where the last one ends.

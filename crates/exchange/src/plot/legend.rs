@@ -1,7 +1,8 @@
 //! The legend: samples and names in lines above the axes, where they cover no data.
 
-use super::canvas::{Align, Canvas, INK, Look, Pen, Point};
+use super::canvas::{Canvas, INK, Pen, Point};
 use super::font::{fit_text, text_width};
+use super::label::{Align, Look};
 use super::panel::{LINE_WIDTH, draw_sample};
 use super::{Plot, Style};
 use crate::error::ExchangeError;
@@ -89,7 +90,7 @@ impl Legend {
                 ..LOOK
             };
             let Some((color, style)) = entry.sample else {
-                canvas.text(&entry.name, (x, y), look, Align::Left)?;
+                canvas.text(&entry.name, (x, y), look, Align::Left);
                 continue;
             };
             let pen = Pen {
@@ -97,7 +98,7 @@ impl Legend {
                 width: LINE_WIDTH,
             };
             draw_sample(canvas, (x, y), (x + SAMPLE, y), pen, style)?;
-            canvas.text(&entry.name, (x + SAMPLE + GAP, y), look, Align::Left)?;
+            canvas.text(&entry.name, (x + SAMPLE + GAP, y), look, Align::Left);
         }
         Ok(())
     }

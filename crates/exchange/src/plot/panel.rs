@@ -1,9 +1,10 @@
 //! One panel: grid, curves, axes and labels inside a frame.
 
 use super::axis::{Axis, Extent, is_shown};
-use super::canvas::{Align, Canvas, FAINT_INK, INK, Look, Pen, Point};
+use super::canvas::{Canvas, FAINT_INK, INK, Pen, Point};
 use super::decimate::{Reduced, reduce_curve, reduce_markers};
 use super::font::{fit_text, text_width};
+use super::label::{Align, Look};
 use super::legend::{LINE_HEIGHT, Legend};
 use super::{Plot, Series, Style};
 use crate::error::ExchangeError;
@@ -154,10 +155,11 @@ impl<'a> Panel<'a> {
                 0.5 * (frame.left + frame.right),
                 0.5 * (frame.top + frame.bottom),
             );
-            canvas.text("no data", middle, TICK, Align::Center)?;
+            canvas.text("no data", middle, TICK, Align::Center);
         }
         self.draw_spines(canvas, frame)?;
-        self.draw_labels(canvas, frame, shared.left_room)
+        self.draw_labels(canvas, frame, shared.left_room);
+        Ok(())
     }
 
     fn draw_heading(&self, canvas: &Canvas, frame: Frame, note: bool) -> Result<(), ExchangeError> {
@@ -166,7 +168,7 @@ impl<'a> Panel<'a> {
         let legend = Legend::new(self.plot, width);
         let (title, size) = fit_text(&self.plot.title, TITLE.size, true, width);
         let at = (frame.left, top + 0.5 * LINE_HEIGHT);
-        canvas.text(&title, at, Look { size, ..TITLE }, Align::Left)?;
+        canvas.text(&title, at, Look { size, ..TITLE }, Align::Left);
         let corner = if self.legend_fits_beside_title(&legend, width) {
             (frame.right - legend.width, top)
         } else if self.plot.title.is_empty() {
@@ -240,7 +242,7 @@ impl<'a> Panel<'a> {
             let x = self.place_x(frame, tick.value);
             canvas.line(&[(x, bottom), (x, bottom + TICK_LENGTH)], SPINE)?;
             let at = (x, bottom + TICK_LENGTH + PAD + 2.0);
-            canvas.text(&tick.label, at, TICK, Align::Center)?;
+            canvas.text(&tick.label, at, TICK, Align::Center);
         }
         for tick in &self.y_axis.ticks.major {
             let y = self.place_y(frame, tick.value);
@@ -250,17 +252,12 @@ impl<'a> Panel<'a> {
                 (left - TICK_LENGTH - 3.0, y),
                 TICK,
                 Align::Right,
-            )?;
+            );
         }
         Ok(())
     }
 
-    fn draw_labels(
-        &self,
-        canvas: &Canvas,
-        frame: Frame,
-        left_room: f64,
-    ) -> Result<(), ExchangeError> {
+    fn draw_labels(&self, canvas: &Canvas, frame: Frame, left_room: f64) {
         let Frame {
             left,
             top,
@@ -278,13 +275,13 @@ impl<'a> Panel<'a> {
             (center, below),
             Look { size, ..LABEL },
             Align::Center,
-        )?;
-        canvas.text(x_note, (right, below), TICK, Align::Right)?;
-        canvas.text(y_note, (left, top - 8.0), TICK, Align::Left)?;
+        );
+        canvas.text(x_note, (right, below), TICK, Align::Right);
+        canvas.text(y_note, (left, top - 8.0), TICK, Align::Left);
         // The label may overhang a low panel a little; the margins around allow it.
         let (label, size) = fit_text(&self.plot.y_label, LABEL.size, false, bottom - top + 30.0);
         let at = (left - left_room + 0.5 * LABEL.size, 0.5 * (top + bottom));
-        canvas.text(&label, at, Look { size, ..LABEL }, Align::Upwards)
+        canvas.text(&label, at, Look { size, ..LABEL }, Align::Upwards);
     }
 
     fn place_x(&self, frame: Frame, value: f64) -> f64 {
