@@ -35,6 +35,21 @@ struct Member {
     offset: u32,
 }
 
+/// An element type: its name in NumPy and its size.
+struct Kind {
+    name: String,
+    bytes: usize,
+}
+
+impl Kind {
+    fn number(name: &str) -> Kind {
+        Kind {
+            name: name.to_owned(),
+            bytes: 8,
+        }
+    }
+}
+
 /// Writes named arrays, one after the other, to a file `numpy.load` opens.
 ///
 /// The file appears on [`finish`](Self::finish).
@@ -65,7 +80,7 @@ impl NpzWriter {
         values: &[f64],
     ) -> Result<(), ExchangeError> {
         check_shape(name, shape, values.len())?;
-        self.add(name, "<f8", shape, values, |value, bytes| {
+        self.add(name, Kind::number("<f8"), shape, values, |value, bytes| {
             bytes.extend_from_slice(&value.to_le_bytes());
         })
     }
@@ -78,7 +93,7 @@ impl NpzWriter {
         values: &[i64],
     ) -> Result<(), ExchangeError> {
         check_shape(name, shape, values.len())?;
-        self.add(name, "<i8", shape, values, |value, bytes| {
+        self.add(name, Kind::number("<i8"), shape, values, |value, bytes| {
             bytes.extend_from_slice(&value.to_le_bytes());
         })
     }
@@ -123,7 +138,11 @@ impl NpzWriter {
     ) -> Result<(), ExchangeError> {
         let width = texts.iter().map(|text| text.chars().count()).max();
         let width = width.unwrap_or(1).max(1);
-        self.add(name, &format!("<U{width}"), shape, texts, |text, bytes| {
+        let kind = Kind {
+            name: format!("<U{width}"),
+            bytes: 4 * width,
+        };
+        self.add(name, kind, shape, texts, |text, bytes| {
             let start = bytes.len();
             for letter in text.chars() {
                 bytes.extend_from_slice(&u32::from(letter).to_le_bytes());
@@ -135,19 +154,18 @@ impl NpzWriter {
     fn add<T>(
         &mut self,
         name: &str,
-        kind: &str,
+        kind: Kind,
         shape: &[usize],
         values: &[T],
         encode: impl Fn(&T, &mut Vec<u8>),
     ) -> Result<(), ExchangeError> {
         let member_name = self.claim(name)?;
-        let header = npy_header(kind, shape);
-        let width: u64 =
-            kind[2..].parse().unwrap_or(8) * if kind.starts_with("<U") { 4 } else { 1 };
-        let size = width
-            .checked_mul(values.len() as u64)
-            .and_then(|bytes| bytes.checked_add(header.len() as u64))
-            .ok_or_else(|| self.too_large())?;
+        let header = npy_header(&kind.name, shape);
+        let size = kind
+            .bytes
+            .checked_mul(values.len())
+            .and_then(|bytes| bytes.checked_add(header.len()))
+            .ok_or_else(|| self.too_large())? as u64;
         let offset = self.position;
         // The names of all members appear twice; leave room for a generous directory.
         if offset + size + (1 << 22) > u64::from(u32::MAX) || self.members.len() >= 65_534 {
