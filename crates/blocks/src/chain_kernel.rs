@@ -12,9 +12,29 @@
 //! whatever `W` is, so results do not depend on it. No fused multiply-add is
 //! used: the bits are the same on every processor.
 
-use crate::census::Pivots;
+use crate::census::{Census, Pivots};
 use crate::matrix::{BlockMatrix, Pattern};
 use crate::small::NEGATIVE;
+
+/// Writes the body out for `$i = 0, 1, …` below `$n`. The compiler gives up on
+/// unrolling triangular loops over blocks, and a loop left standing keeps the
+/// block in memory instead of registers: a factor of two.
+macro_rules! unroll {
+    ($n:expr, $i:ident => $body:block) => {{
+        unroll!(@ $n, 0, $i, $body);
+        unroll!(@ $n, 1, $i, $body);
+        unroll!(@ $n, 2, $i, $body);
+        unroll!(@ $n, 3, $i, $body);
+        unroll!(@ $n, 4, $i, $body);
+        unroll!(@ $n, 5, $i, $body);
+    }};
+    (@ $n:expr, $k:literal, $i:ident, $body:block) => {
+        if $k < $n {
+            const $i: usize = $k;
+            $body
+        }
+    };
+}
 
 /// An `N × N` block in each of `W` lanes.
 pub(crate) type Block<const N: usize, const W: usize> = [[[f64; W]; N]; N];
@@ -37,42 +57,84 @@ impl<const N: usize, const W: usize> Step<N, W> {
     };
 }
 
+/// What the factorization of `W` blocks found, before anybody looks at it.
+#[derive(Clone, Copy)]
+pub(crate) struct LanePivots<const N: usize, const W: usize> {
+    pivots: Column<N, W>,
+    scale: Column<N, W>,
+    steepest: [f64; W],
+    /// Zero as soon as one inverse is, which is rare.
+    lowest_inverse: [f64; W],
+    sum: [f64; W],
+    tolerance: f64,
+}
+
+impl<const N: usize, const W: usize> LanePivots<N, W> {
+    /// Enters lane `w` into the census as the block at `place`.
+    #[inline(always)]
+    pub fn enter(&self, w: usize, place: usize, census: &mut Census) {
+        let mut found = Pivots {
+            steepest: self.steepest[w],
+            sum: self.sum[w],
+            ..Pivots::default()
+        };
+        if self.lowest_inverse[w] == 0.0 {
+            self.count_dropped(w, &mut found);
+        }
+        census.add(place, found);
+    }
+
+    #[cold]
+    fn count_dropped(&self, w: usize, found: &mut Pivots) {
+        for k in 0..N {
+            let (pivot, scale) = (self.pivots[k][w], self.scale[k][w]);
+            let keep = pivot > self.tolerance * scale;
+            found.dropped += usize::from(!keep);
+            found.negative |= pivot < -NEGATIVE * scale.abs();
+        }
+    }
+}
+
 /// Factors the lower triangle of `a` in place; see `small::factor`.
 #[inline(always)]
 pub(crate) fn factor<const N: usize, const W: usize>(
     a: &mut Block<N, W>,
     scale: &Column<N, W>,
     tolerance: f64,
-) -> [Pivots; W] {
-    let mut found = [Pivots::default(); W];
-    for k in 0..N {
-        let mut inverse = [0.0; W];
+) -> LanePivots<N, W> {
+    let mut found = LanePivots {
+        pivots: [[0.0; W]; N],
+        scale: *scale,
+        steepest: [0.0; W],
+        lowest_inverse: [f64::MAX; W],
+        sum: [0.0; W],
+        tolerance,
+    };
+    unroll!(N, K => {
+        let pivot = a[K][K];
+        found.pivots[K] = pivot;
+        let inverse: [f64; W] = std::array::from_fn(|w| {
+            if pivot[w] > tolerance * scale[K][w] { 1.0 / pivot[w] } else { 0.0 }
+        });
         for w in 0..W {
-            let (pivot, scale) = (a[k][k][w], scale[k][w]);
-            let keep = pivot > tolerance * scale;
-            inverse[w] = if keep { 1.0 / pivot } else { 0.0 };
-            found[w].sum += pivot;
-            found[w].dropped += usize::from(!keep);
-            found[w].negative |= pivot < -NEGATIVE * scale.abs();
-            let steepness = scale * inverse[w];
-            found[w].steepest = if steepness > found[w].steepest {
-                steepness
-            } else {
-                found[w].steepest
-            };
+            found.sum[w] += pivot[w];
+            let steepness = scale[K][w] * inverse[w];
+            found.steepest[w] = if steepness > found.steepest[w] { steepness } else { found.steepest[w] };
+            let lowest = found.lowest_inverse[w];
+            found.lowest_inverse[w] = if inverse[w] < lowest { inverse[w] } else { lowest };
         }
-        a[k][k] = inverse;
+        a[K][K] = inverse;
         let mut column = [[0.0; W]; N];
-        for i in k + 1..N {
-            column[i] = a[i][k];
-            a[i][k] = multiply(a[i][k], inverse);
+        for i in K + 1..N {
+            column[i] = a[i][K];
+            a[i][K] = multiply(a[i][K], inverse);
         }
-        for i in k + 1..N {
-            for j in k + 1..=i {
-                a[i][j] = subtract(a[i][j], multiply(a[i][k], column[j]));
+        unroll!(N, I => {
+            for j in K + 1..(I + 1).max(K + 1) {
+                a[I][j] = subtract(a[I][j], multiply(a[I][K], column[j]));
             }
-        }
-    }
+        });
+    });
     found
 }
 
@@ -97,13 +159,13 @@ pub(crate) fn solve_lower_block<const N: usize, const W: usize>(
     pivot: &Block<N, W>,
     mut b: Block<N, W>,
 ) -> Block<N, W> {
-    for i in 1..N {
-        for k in 0..i {
+    unroll!(N, I => {
+        unroll!(I, K => {
             for c in 0..N {
-                b[i][c] = subtract(b[i][c], multiply(pivot[i][k], b[k][c]));
+                b[I][c] = subtract(b[I][c], multiply(pivot[I][K], b[K][c]));
             }
-        }
-    }
+        });
+    });
     b
 }
 
@@ -127,13 +189,14 @@ pub(crate) fn solve_upper_block<const N: usize, const W: usize>(
     pivot: &Block<N, W>,
     mut h: Block<N, W>,
 ) -> Block<N, W> {
-    for i in (0..N).rev() {
-        for k in i + 1..N {
+    unroll!(N, STEP => {
+        unroll!(STEP, BELOW => {
+            let (i, k) = (N - 1 - STEP, N - 1 - BELOW);
             for c in 0..N {
                 h[i][c] = subtract(h[i][c], multiply(pivot[k][i], h[k][c]));
             }
-        }
-    }
+        });
+    });
     h
 }
 
@@ -144,16 +207,16 @@ pub(crate) fn inner_product<const N: usize, const W: usize, const FULL: bool>(
     h: &Block<N, W>,
 ) -> Block<N, W> {
     let mut product = [[[0.0; W]; N]; N];
-    for i in 0..N {
-        let end = if FULL { N } else { i + 1 };
-        for j in 0..end {
-            let mut sum = multiply(g[0][i], h[0][j]);
+    unroll!(N, I => {
+        let end = if FULL { N } else { I + 1 };
+        unroll!(end, J => {
+            let mut sum = multiply(g[0][I], h[0][J]);
             for k in 1..N {
-                sum = add(sum, multiply(g[k][i], h[k][j]));
+                sum = add(sum, multiply(g[k][I], h[k][J]));
             }
-            product[i][j] = sum;
-        }
-    }
+            product[I][J] = sum;
+        });
+    });
     product
 }
 
@@ -180,7 +243,7 @@ pub(crate) fn eliminate<const N: usize, const W: usize>(
     carry: &Block<N, W>,
     coupling: Block<N, W>,
     tolerance: f64,
-) -> (Step<N, W>, Block<N, W>, [Pivots; W]) {
+) -> (Step<N, W>, Block<N, W>, LanePivots<N, W>) {
     let scale = diagonal(&block);
     subtract_lower(&mut block, carry);
     let found = factor(&mut block, &scale, tolerance);
@@ -192,6 +255,19 @@ pub(crate) fn eliminate<const N: usize, const W: usize>(
         coupling: solve_upper_block(&block, h),
     };
     (step, carry, found)
+}
+
+/// Magnitudes below this become zero. Influence decays exponentially along a
+/// chain; left alone it would end in subnormal numbers, which are a hundred
+/// times slower than others.
+pub(crate) const TINY: f64 = 1e-150;
+
+/// `x` without tiny entries.
+#[inline(always)]
+pub(crate) fn flush_column<const N: usize, const W: usize>(x: Column<N, W>) -> Column<N, W> {
+    std::array::from_fn(|k| {
+        std::array::from_fn(|w| if x[k][w].abs() < TINY { 0.0 } else { x[k][w] })
+    })
 }
 
 /// `x − y`.
@@ -239,19 +315,20 @@ pub(crate) fn solve_pivot<const N: usize, const W: usize>(
     pivot: &Block<N, W>,
     mut x: Column<N, W>,
 ) -> Column<N, W> {
-    for i in 1..N {
-        for k in 0..i {
-            x[i] = subtract(x[i], multiply(pivot[i][k], x[k]));
+    unroll!(N, I => {
+        for k in 0..I {
+            x[I] = subtract(x[I], multiply(pivot[I][k], x[k]));
         }
-    }
+    });
     for k in 0..N {
         x[k] = multiply(x[k], pivot[k][k]);
     }
-    for i in (0..N).rev() {
+    unroll!(N, STEP => {
+        let i = N - 1 - STEP;
         for k in i + 1..N {
             x[i] = subtract(x[i], multiply(pivot[k][i], x[k]));
         }
-    }
+    });
     x
 }
 

@@ -203,7 +203,7 @@ impl<const N: usize> Part<N> {
                 eliminate(layout.diagonal(matrix, p), &carry, coupling, tolerance);
             self.steps[k] = step;
             carry = next;
-            self.census.add(p, found[0]);
+            found.enter(0, p, &mut self.census);
         }
         match self.kind {
             Kind::Last => self.to_left = carry,
@@ -233,13 +233,13 @@ impl<const N: usize> Part<N> {
             carry = inner_product::<N, 1, false>(&towards, &scaled);
             let left = inner_product::<N, 1, false>(&back, &scaled_back);
             add_lower(&mut self.to_left, &left);
-            spike = negated(&inner_product::<N, 1, true>(&towards, &scaled_back));
+            spike = negated(&inner_product::<N, 1, true>(&towards, &scaled_back)).map(flush_column);
             self.steps[k] = Step {
                 pivot: block,
                 coupling: solve_upper_block(&block, scaled),
             };
             self.spikes[k] = solve_upper_block(&block, scaled_back);
-            self.census.add(p, found[0]);
+            found.enter(0, p, &mut self.census);
         }
         self.to_right = carry;
         self.across = transpose(&spike);
@@ -251,7 +251,7 @@ impl<const N: usize> Part<N> {
         for k in 0..self.steps.len() {
             let y = subtract_column(layout.read(rhs, self.position(k)), &carry);
             self.column[k] = y;
-            carry = transposed_times(&self.steps[k].coupling, &y);
+            carry = flush_column(transposed_times(&self.steps[k].coupling, &y));
             if let Some(spike) = self.spikes.get(k) {
                 let left = transposed_times(spike, &y);
                 for i in 0..N {
@@ -273,7 +273,7 @@ impl<const N: usize> Part<N> {
         };
         for k in (0..self.steps.len()).rev() {
             let step = &self.steps[k];
-            let along = times(&step.coupling, &next);
+            let along = flush_column(times(&step.coupling, &next));
             next = subtract_column(solve_pivot(&step.pivot, self.column[k]), &along);
             if let Some(spike) = self.spikes.get(k) {
                 next = subtract_column(next, &times(spike, &self.left));
@@ -359,7 +359,7 @@ impl<const N: usize> Parts<N> {
             let (step, next, found) = eliminate(block, &carry, coupling, context.tolerance);
             self.separators[s] = step;
             carry = next;
-            census.add(p, found[0]);
+            found.enter(0, p, &mut census);
         }
         census
     }

@@ -13,7 +13,9 @@
 
 use crate::census::Census;
 use crate::chain_kernel::{Block, Column, Layout, Step, eliminate, lane, pair, transpose};
-use crate::chain_kernel::{solve_pivot, subtract_column, subtract_lower, times, transposed_times};
+use crate::chain_kernel::{
+    flush_column, solve_pivot, subtract_column, subtract_lower, times, transposed_times,
+};
 use crate::error::check_length;
 use crate::matrix::{BlockMatrix, Pattern};
 use crate::{FactorError, FactorReport, Factorization, PIVOT_TOLERANCE, PatternError, SolveError};
@@ -155,7 +157,7 @@ impl<const N: usize> Twisted<N> {
             let (step, next, found) = eliminate(block, &carry, coupling, tolerance);
             self.middle[m] = step;
             carry = next;
-            census.add(p, found[0]);
+            found.enter(0, p, census);
         }
     }
 
@@ -205,8 +207,8 @@ impl<const N: usize> Steps for Twisted<N> {
             let (step, next, found) = eliminate(block, &carry, coupling, tolerance);
             *target = step;
             carry = next;
-            census.add(k, found[0]);
-            census.add(mirror, found[1]);
+            found.enter(0, k, &mut census);
+            found.enter(1, mirror, &mut census);
         }
         self.factor_middle(layout, matrix, tolerance, &carry, &mut census);
         census
@@ -218,12 +220,13 @@ impl<const N: usize> Steps for Twisted<N> {
         for (k, step) in self.pairs.iter().enumerate() {
             let y = subtract_column(read_pair(layout, rhs, k, nodes - 1 - k), &carry);
             write_pair(layout, rhs, k, nodes - 1 - k, &y);
-            carry = transposed_times(&step.coupling, &y);
+            carry = flush_column(transposed_times(&step.coupling, &y));
         }
         let mut next = self.solve_middle(layout, rhs, &carry);
         for (k, step) in self.pairs.iter().enumerate().rev() {
             let y: Column<N, 2> = read_pair(layout, rhs, k, nodes - 1 - k);
-            next = subtract_column(solve_pivot(&step.pivot, y), &times(&step.coupling, &next));
+            let along = flush_column(times(&step.coupling, &next));
+            next = subtract_column(solve_pivot(&step.pivot, y), &along);
             write_pair(layout, rhs, k, nodes - 1 - k, &next);
         }
     }
