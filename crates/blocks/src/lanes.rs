@@ -2,7 +2,11 @@
 //!
 //! The chain kernels are written once over [`Lane`]. A pair does in each half
 //! exactly what a single number would do, so results do not depend on which is
-//! used.
+//! used. The pair is an explicit SIMD type (two numbers fit the baseline of every
+//! 64-bit processor): left to itself the compiler packs columns of a block instead
+//! of lanes, and shuffling takes a third of the time.
+
+use wide::f64x2;
 
 /// Arithmetic on one or two independent numbers.
 pub(crate) trait Lane: Copy + Send + Sync {
@@ -68,64 +72,63 @@ impl Lane for f64 {
     }
 }
 
-/// Two numbers.
+/// Two numbers, packed.
 #[derive(Clone, Copy)]
-pub(crate) struct Pair([f64; 2]);
+pub(crate) struct Pair(f64x2);
 
 impl Pair {
     /// Packs two numbers.
     #[inline(always)]
     pub fn new(a: f64, b: f64) -> Self {
-        Self([a, b])
-    }
-
-    #[inline(always)]
-    fn zip(self, other: Self, work: impl Fn(f64, f64) -> f64) -> Self {
-        Self([work(self.0[0], other.0[0]), work(self.0[1], other.0[1])])
+        Self(f64x2::new([a, b]))
     }
 }
 
 impl Lane for Pair {
+    #[inline(always)]
     fn splat(value: f64) -> Self {
-        Self([value; 2])
+        Self(f64x2::splat(value))
     }
 
+    #[inline(always)]
     fn get(self, w: usize) -> f64 {
-        self.0[w]
+        self.0.to_array()[w]
     }
 
     #[inline(always)]
     fn add(self, other: Self) -> Self {
-        self.zip(other, Lane::add)
+        Self(self.0 + other.0)
     }
 
     #[inline(always)]
     fn subtract(self, other: Self) -> Self {
-        self.zip(other, Lane::subtract)
+        Self(self.0 - other.0)
     }
 
     #[inline(always)]
     fn multiply(self, other: Self) -> Self {
-        self.zip(other, Lane::multiply)
+        Self(self.0 * other.0)
     }
 
     #[inline(always)]
     fn minimum(self, other: Self) -> Self {
-        self.zip(other, Lane::minimum)
+        Self(self.0.simd_lt(other.0).select(self.0, other.0))
     }
 
     #[inline(always)]
     fn maximum(self, other: Self) -> Self {
-        self.zip(other, Lane::maximum)
+        Self(self.0.simd_gt(other.0).select(self.0, other.0))
     }
 
     #[inline(always)]
     fn reciprocal_above(self, threshold: Self) -> Self {
-        self.zip(threshold, Lane::reciprocal_above)
+        let keep = self.0.simd_gt(threshold.0);
+        Self(keep & (f64x2::ONE / self.0))
     }
 
     #[inline(always)]
     fn flush(self, limit: f64) -> Self {
-        Self(self.0.map(|value| value.flush(limit)))
+        let keep = self.0.abs().simd_ge(f64x2::splat(limit));
+        Self(keep & self.0)
     }
 }
