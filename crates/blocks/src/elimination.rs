@@ -14,6 +14,7 @@
 
 use crate::MAX_BLOCK;
 use crate::census::Census;
+use crate::chain_kernel::TINY;
 use crate::matrix::{BlockMatrix, Pattern};
 use crate::ordering::later_neighbours;
 use crate::small;
@@ -124,7 +125,9 @@ impl Elimination {
         let (pivot, blocks) = own[step.offset..].split_at_mut(n * n);
         let found = small::factor(n, pivot, scale, tolerance);
         let scratch = &mut self.scratch[..blocks.len()];
-        scratch.copy_from_slice(blocks);
+        for (target, &value) in scratch.iter_mut().zip(&*blocks) {
+            *target = flush(value);
+        }
         let base = step.offset + n * n;
         for link in links {
             let range = link.offset - base..link.offset - base + n * link.size;
@@ -166,7 +169,9 @@ impl Elimination {
             let n = step.size;
             let pivot = &self.values[step.offset..step.offset + n * n];
             let mut z = [0.0; MAX_BLOCK];
-            z[..n].copy_from_slice(&rhs[step.row..step.row + n]);
+            for (target, &value) in z.iter_mut().zip(&rhs[step.row..step.row + n]) {
+                *target = flush(value);
+            }
             small::solve_lower(n, pivot, &mut z);
             rhs[step.row..step.row + n].copy_from_slice(&z[..n]);
             for link in &self.links[step.links[0]..step.links[1]] {
@@ -189,9 +194,17 @@ impl Elimination {
                 small::subtract_forward(n, link.size, block, &rhs[link.row..], &mut x);
             }
             small::solve_upper(n, pivot, &mut x);
-            rhs[step.row..step.row + n].copy_from_slice(&x[..n]);
+            for (target, &value) in rhs[step.row..].iter_mut().zip(&x[..n]) {
+                *target = flush(value);
+            }
         }
     }
+}
+
+/// Influence that has decayed to nothing must not end in slow subnormal numbers.
+#[inline(always)]
+fn flush(value: f64) -> f64 {
+    if value.abs() < TINY { 0.0 } else { value }
 }
 
 /// Lays out the factors.

@@ -19,6 +19,7 @@ use crate::census::Census;
 use crate::chain_kernel::*;
 use crate::error::check_length;
 use crate::matrix::{BlockMatrix, Pattern};
+use crate::path::Layout;
 use crate::tridiagonal::path_layout;
 use crate::{FactorError, FactorReport, Factorization, PIVOT_TOLERANCE, PatternError, SolveError};
 use std::ops::Range;
@@ -49,14 +50,14 @@ impl PartitionedChain {
     ) -> Result<Self, PatternError> {
         let layout = path_layout(pattern, order)?;
         let largest = pattern.sizes().iter().copied().max().unwrap_or(1);
-        let nodes = order.len();
-        let steps: Box<dyn Steps + Send + Sync> = match largest {
-            1 => Box::new(Parts::<1>::new(nodes, parts)),
-            2 => Box::new(Parts::<2>::new(nodes, parts)),
-            3 => Box::new(Parts::<3>::new(nodes, parts)),
-            4 => Box::new(Parts::<4>::new(nodes, parts)),
-            5 => Box::new(Parts::<5>::new(nodes, parts)),
-            _ => Box::new(Parts::<6>::new(nodes, parts)),
+        let (nodes, natural) = (order.len(), layout.natural());
+        let steps = match largest {
+            1 => steps::<1>(nodes, parts, natural),
+            2 => steps::<2>(nodes, parts, natural),
+            3 => steps::<3>(nodes, parts, natural),
+            4 => steps::<4>(nodes, parts, natural),
+            5 => steps::<5>(nodes, parts, natural),
+            _ => steps::<6>(nodes, parts, natural),
         };
         Ok(Self {
             pattern: Arc::clone(pattern),
@@ -98,6 +99,18 @@ impl Factorization for PartitionedChain {
     }
 }
 
+fn steps<const N: usize>(
+    nodes: usize,
+    parts: usize,
+    natural: bool,
+) -> Box<dyn Steps + Send + Sync> {
+    if natural {
+        Box::new(Parts::<N, true>::new(nodes, parts))
+    } else {
+        Box::new(Parts::<N, false>::new(nodes, parts))
+    }
+}
+
 /// What every part reads while it is factored.
 #[derive(Clone, Copy)]
 struct Context<'a> {
@@ -112,30 +125,30 @@ trait Steps {
     fn solve(&mut self, layout: &Layout, rhs: &mut [f64], threads: usize);
 }
 
-const fn zero_block<const N: usize>() -> Block<N, 1> {
-    [[[0.0]; N]; N]
+const fn zero_block<const N: usize>() -> Block<N, f64> {
+    [[0.0; N]; N]
 }
 
 /// One part: its positions, its factors, and what it does to its separators.
-struct Part<const N: usize> {
+struct Part<const N: usize, const NATURAL: bool> {
     positions: Range<usize>,
     kind: Kind,
-    steps: Vec<Step<N, 1>>,
+    steps: Vec<Step<N, f64>>,
     /// `D̂⁻¹ Fᵀ` of each node; empty without a spike.
-    spikes: Vec<Block<N, 1>>,
+    spikes: Vec<Block<N, f64>>,
     /// To be subtracted from the separators on the left and on the right.
-    to_left: Block<N, 1>,
-    to_right: Block<N, 1>,
+    to_left: Block<N, f64>,
+    to_right: Block<N, f64>,
     /// The new coupling: rows of the left separator, columns of the right one.
-    across: Block<N, 1>,
+    across: Block<N, f64>,
     census: Census,
     /// The right-hand side, then the solution, in the order of elimination.
-    column: Vec<Column<N, 1>>,
-    column_to_left: Column<N, 1>,
-    column_to_right: Column<N, 1>,
+    column: Vec<Column<N, f64>>,
+    column_to_left: Column<N, f64>,
+    column_to_right: Column<N, f64>,
     /// The solutions of the separators.
-    left: Column<N, 1>,
-    right: Column<N, 1>,
+    left: Column<N, f64>,
+    right: Column<N, f64>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -148,23 +161,23 @@ enum Kind {
     Last,
 }
 
-impl<const N: usize> Part<N> {
+impl<const N: usize, const NATURAL: bool> Part<N, NATURAL> {
     fn new(positions: Range<usize>, kind: Kind) -> Self {
         let count = positions.len();
         Self {
             positions,
             kind,
-            steps: vec![Step::ZERO; count],
+            steps: vec![Step::zero(); count],
             spikes: vec![zero_block(); if kind == Kind::Inner { count } else { 0 }],
             to_left: zero_block(),
             to_right: zero_block(),
             across: zero_block(),
             census: Census::default(),
-            column: vec![[[0.0]; N]; count],
-            column_to_left: [[0.0]; N],
-            column_to_right: [[0.0]; N],
-            left: [[0.0]; N],
-            right: [[0.0]; N],
+            column: vec![[0.0; N]; count],
+            column_to_left: [0.0; N],
+            column_to_right: [0.0; N],
+            left: [0.0; N],
+            right: [0.0; N],
         }
     }
 
@@ -195,15 +208,19 @@ impl<const N: usize> Part<N> {
             let p = self.position(k);
             let coupling = match self.kind {
                 Kind::Last if p == 0 => zero_block(),
-                Kind::Last => transpose(&layout.coupling(matrix, p - 1)),
+                Kind::Last => transpose(&layout.coupling::<N, NATURAL>(matrix, p - 1)),
                 _ if p + 1 == layout.len() => zero_block(),
-                _ => layout.coupling(matrix, p),
+                _ => layout.coupling::<N, NATURAL>(matrix, p),
             };
-            let (step, next, found) =
-                eliminate(layout.diagonal(matrix, p), &carry, coupling, tolerance);
+            let (step, next, found) = eliminate(
+                layout.diagonal::<N, NATURAL>(matrix, p),
+                &carry,
+                coupling,
+                tolerance,
+            );
             self.steps[k] = step;
             carry = next;
-            self.census.add(p, found[0]);
+            found.enter(0, p, &mut self.census);
         }
         match self.kind {
             Kind::Last => self.to_left = carry,
@@ -220,42 +237,43 @@ impl<const N: usize> Part<N> {
         let mut carry = zero_block();
         self.to_left = zero_block();
         // `spike` is Fᵀ: rows of the node, columns of the left separator.
-        let mut spike = transpose(&layout.coupling(matrix, self.positions.start - 1));
+        let mut spike = transpose(&layout.coupling::<N, NATURAL>(matrix, self.positions.start - 1));
         for k in 0..self.steps.len() {
             let p = self.position(k);
-            let mut block = layout.diagonal(matrix, p);
+            let mut block = layout.diagonal::<N, NATURAL>(matrix, p);
             let scale = diagonal(&block);
             subtract_lower(&mut block, &carry);
             let found = factor(&mut block, &scale, tolerance);
-            let towards = solve_lower_block(&block, layout.coupling(matrix, p));
+            let towards = solve_lower_block(&block, layout.coupling::<N, NATURAL>(matrix, p));
             let back = solve_lower_block(&block, spike);
             let (scaled, scaled_back) = (scale_block(&block, towards), scale_block(&block, back));
-            carry = inner_product::<N, 1, false>(&towards, &scaled);
-            let left = inner_product::<N, 1, false>(&back, &scaled_back);
+            carry = inner_product::<N, f64, false>(&towards, &scaled);
+            let left = inner_product::<N, f64, false>(&back, &scaled_back);
             add_lower(&mut self.to_left, &left);
-            spike = negated(&inner_product::<N, 1, true>(&towards, &scaled_back));
+            spike =
+                negated(&inner_product::<N, f64, true>(&towards, &scaled_back)).map(flush_column);
             self.steps[k] = Step {
                 pivot: block,
                 coupling: solve_upper_block(&block, scaled),
             };
             self.spikes[k] = solve_upper_block(&block, scaled_back);
-            self.census.add(p, found[0]);
+            found.enter(0, p, &mut self.census);
         }
         self.to_right = carry;
         self.across = transpose(&spike);
     }
 
     fn solve_forward(&mut self, layout: &Layout, rhs: &[f64]) {
-        let mut carry = [[0.0]; N];
-        self.column_to_left = [[0.0]; N];
+        let mut carry = [0.0; N];
+        self.column_to_left = [0.0; N];
         for k in 0..self.steps.len() {
-            let y = subtract_column(layout.read(rhs, self.position(k)), &carry);
+            let y = subtract_column(layout.read::<N, NATURAL>(rhs, self.position(k)), &carry);
             self.column[k] = y;
-            carry = transposed_times(&self.steps[k].coupling, &y);
+            carry = flush_column(transposed_times(&self.steps[k].coupling, &y));
             if let Some(spike) = self.spikes.get(k) {
                 let left = transposed_times(spike, &y);
                 for i in 0..N {
-                    self.column_to_left[i][0] += left[i][0];
+                    self.column_to_left[i] += left[i];
                 }
             }
         }
@@ -273,7 +291,7 @@ impl<const N: usize> Part<N> {
         };
         for k in (0..self.steps.len()).rev() {
             let step = &self.steps[k];
-            let along = times(&step.coupling, &next);
+            let along = flush_column(times(&step.coupling, &next));
             next = subtract_column(solve_pivot(&step.pivot, self.column[k]), &along);
             if let Some(spike) = self.spikes.get(k) {
                 next = subtract_column(next, &times(spike, &self.left));
@@ -283,26 +301,26 @@ impl<const N: usize> Part<N> {
     }
 }
 
-fn add_lower<const N: usize>(a: &mut Block<N, 1>, b: &Block<N, 1>) {
+fn add_lower<const N: usize>(a: &mut Block<N, f64>, b: &Block<N, f64>) {
     for i in 0..N {
         for j in 0..=i {
-            a[i][j][0] += b[i][j][0];
+            a[i][j] += b[i][j];
         }
     }
 }
 
-fn negated<const N: usize>(a: &Block<N, 1>) -> Block<N, 1> {
-    std::array::from_fn(|i| std::array::from_fn(|j| [-a[i][j][0]]))
+fn negated<const N: usize>(a: &Block<N, f64>) -> Block<N, f64> {
+    std::array::from_fn(|i| std::array::from_fn(|j| -a[i][j]))
 }
 
-struct Parts<const N: usize> {
-    parts: Vec<Part<N>>,
+struct Parts<const N: usize, const NATURAL: bool> {
+    parts: Vec<Part<N, NATURAL>>,
     /// The factors of the separators, from left to right.
-    separators: Vec<Step<N, 1>>,
-    column: Vec<Column<N, 1>>,
+    separators: Vec<Step<N, f64>>,
+    column: Vec<Column<N, f64>>,
 }
 
-impl<const N: usize> Parts<N> {
+impl<const N: usize, const NATURAL: bool> Parts<N, NATURAL> {
     fn new(nodes: usize, wanted: usize) -> Self {
         let count = wanted.clamp(1, (nodes / (SHORTEST_PART + 1)).max(1));
         // Separator number s sits in front of part s.
@@ -318,8 +336,8 @@ impl<const N: usize> Parts<N> {
         let parts = parts.collect();
         Self {
             parts,
-            separators: vec![Step::ZERO; count - 1],
-            column: vec![[[0.0]; N]; count - 1],
+            separators: vec![Step::zero(); count - 1],
+            column: vec![[0.0; N]; count - 1],
         }
     }
 
@@ -329,7 +347,7 @@ impl<const N: usize> Parts<N> {
     }
 
     /// Runs `work` on all parts, shared out among threads.
-    fn for_each(&mut self, threads: usize, work: impl Fn(&mut Part<N>) + Sync) {
+    fn for_each(&mut self, threads: usize, work: impl Fn(&mut Part<N, NATURAL>) + Sync) {
         let threads = threads.clamp(1, self.parts.len());
         if threads == 1 {
             return self.parts.iter_mut().for_each(work);
@@ -352,40 +370,40 @@ impl<const N: usize> Parts<N> {
         let mut carry = zero_block();
         for s in 0..self.separators.len() {
             let p = self.separator(s);
-            let block = context.layout.diagonal(context.matrix, p);
+            let block = context.layout.diagonal::<N, NATURAL>(context.matrix, p);
             add_lower(&mut carry, &self.parts[s].to_right);
             add_lower(&mut carry, &self.parts[s + 1].to_left);
             let coupling = self.parts[s + 1].across;
             let (step, next, found) = eliminate(block, &carry, coupling, context.tolerance);
             self.separators[s] = step;
             carry = next;
-            census.add(p, found[0]);
+            found.enter(0, p, &mut census);
         }
         census
     }
 
     fn solve_separators(&mut self, layout: &Layout, rhs: &mut [f64]) {
-        let mut carry = [[0.0]; N];
+        let mut carry = [0.0; N];
         for s in 0..self.separators.len() {
-            let mut y = subtract_column(layout.read(rhs, self.separator(s)), &carry);
+            let mut y = subtract_column(layout.read::<N, NATURAL>(rhs, self.separator(s)), &carry);
             y = subtract_column(y, &self.parts[s].column_to_right);
             y = subtract_column(y, &self.parts[s + 1].column_to_left);
             self.column[s] = y;
             carry = transposed_times(&self.separators[s].coupling, &y);
         }
-        let mut next = [[0.0]; N];
+        let mut next = [0.0; N];
         for s in (0..self.separators.len()).rev() {
             let step = &self.separators[s];
             let along = times(&step.coupling, &next);
             next = subtract_column(solve_pivot(&step.pivot, self.column[s]), &along);
-            layout.write(rhs, self.separator(s), &next);
+            layout.write::<N, NATURAL>(rhs, self.separator(s), &next);
             self.parts[s].right = next;
             self.parts[s + 1].left = next;
         }
     }
 }
 
-impl<const N: usize> Steps for Parts<N> {
+impl<const N: usize, const NATURAL: bool> Steps for Parts<N, NATURAL> {
     fn factor(&mut self, context: &Context<'_>, threads: usize) -> Census {
         self.for_each(threads, |part| part.factor(context));
         let mut census = Census::default();
@@ -403,7 +421,7 @@ impl<const N: usize> Steps for Parts<N> {
         self.for_each(threads, Part::solve_backward);
         for part in &self.parts {
             for (k, x) in part.column.iter().enumerate() {
-                layout.write(rhs, part.position(k), x);
+                layout.write::<N, NATURAL>(rhs, part.position(k), x);
             }
         }
     }

@@ -12,10 +12,14 @@
 //! middle nodes.
 
 use crate::census::Census;
-use crate::chain_kernel::{Block, Column, Layout, Step, eliminate, lane, pair, transpose};
-use crate::chain_kernel::{solve_pivot, subtract_column, subtract_lower, times, transposed_times};
+use crate::chain_kernel::{Block, Column, Step, eliminate, lane, pair, transpose};
+use crate::chain_kernel::{
+    flush_column, solve_pivot, subtract_column, subtract_lower, times, transposed_times,
+};
 use crate::error::check_length;
+use crate::lanes::{Lane, Pair};
 use crate::matrix::{BlockMatrix, Pattern};
+use crate::path::Layout;
 use crate::{FactorError, FactorReport, Factorization, PIVOT_TOLERANCE, PatternError, SolveError};
 use std::sync::Arc;
 
@@ -34,14 +38,14 @@ impl Chain {
     pub fn symbolic(pattern: &Arc<Pattern>, order: &[usize]) -> Result<Self, PatternError> {
         let layout = path_layout(pattern, order)?;
         let largest = pattern.sizes().iter().copied().max().unwrap_or(1);
-        let nodes = order.len();
-        let steps: Box<dyn Steps + Send + Sync> = match largest {
-            1 => Box::new(Twisted::<1>::new(nodes)),
-            2 => Box::new(Twisted::<2>::new(nodes)),
-            3 => Box::new(Twisted::<3>::new(nodes)),
-            4 => Box::new(Twisted::<4>::new(nodes)),
-            5 => Box::new(Twisted::<5>::new(nodes)),
-            _ => Box::new(Twisted::<6>::new(nodes)),
+        let (nodes, natural) = (order.len(), layout.natural());
+        let steps = match largest {
+            1 => steps::<1>(nodes, natural),
+            2 => steps::<2>(nodes, natural),
+            3 => steps::<3>(nodes, natural),
+            4 => steps::<4>(nodes, natural),
+            5 => steps::<5>(nodes, natural),
+            _ => steps::<6>(nodes, natural),
         };
         Ok(Self {
             pattern: Arc::clone(pattern),
@@ -77,6 +81,14 @@ impl Factorization for Chain {
     }
 }
 
+fn steps<const N: usize>(nodes: usize, natural: bool) -> Box<dyn Steps + Send + Sync> {
+    if natural {
+        Box::new(Twisted::<N, true>::new(nodes))
+    } else {
+        Box::new(Twisted::<N, false>::new(nodes))
+    }
+}
+
 /// Checks that `order` is a path through the whole pattern.
 pub(crate) fn path_layout(pattern: &Pattern, order: &[usize]) -> Result<Layout, PatternError> {
     let position = positions(pattern.nodes(), order)?;
@@ -109,19 +121,19 @@ trait Steps {
     fn solve(&self, layout: &Layout, rhs: &mut [f64]);
 }
 
-struct Twisted<const N: usize> {
+struct Twisted<const N: usize, const NATURAL: bool> {
     /// Position `k` in lane 0 and its mirror image in lane 1.
-    pairs: Vec<Step<N, 2>>,
+    pairs: Vec<Step<N, Pair>>,
     /// The one or two nodes in the middle.
-    middle: Vec<Step<N, 1>>,
+    middle: Vec<Step<N, f64>>,
 }
 
-impl<const N: usize> Twisted<N> {
+impl<const N: usize, const NATURAL: bool> Twisted<N, NATURAL> {
     fn new(nodes: usize) -> Self {
         let pairs = nodes.saturating_sub(1) / 2;
         Self {
-            pairs: vec![Step::ZERO; pairs],
-            middle: vec![Step::ZERO; nodes - 2 * pairs],
+            pairs: vec![Step::zero(); pairs],
+            middle: vec![Step::zero(); nodes - 2 * pairs],
         }
     }
 
@@ -131,7 +143,7 @@ impl<const N: usize> Twisted<N> {
         layout: &Layout,
         matrix: &BlockMatrix,
         tolerance: f64,
-        carries: &Block<N, 2>,
+        carries: &Block<N, Pair>,
         census: &mut Census,
     ) {
         let (first, count) = (self.pairs.len(), self.middle.len());
@@ -139,7 +151,7 @@ impl<const N: usize> Twisted<N> {
         for m in 0..count {
             let p = first + m;
             let last = m + 1 == count;
-            let block: Block<N, 1> = layout.diagonal(matrix, p);
+            let block: Block<N, f64> = layout.diagonal::<N, NATURAL>(matrix, p);
             if last {
                 // Both neighbours push on the last node; add what they carry.
                 let from_right = lane(carries, 1);
@@ -148,14 +160,14 @@ impl<const N: usize> Twisted<N> {
                 carry = sum;
             }
             let coupling = if last {
-                [[[0.0]; N]; N]
+                [[0.0; N]; N]
             } else {
-                layout.coupling(matrix, p)
+                layout.coupling::<N, NATURAL>(matrix, p)
             };
             let (step, next, found) = eliminate(block, &carry, coupling, tolerance);
             self.middle[m] = step;
             carry = next;
-            census.add(p, found[0]);
+            found.enter(0, p, census);
         }
     }
 
@@ -165,48 +177,48 @@ impl<const N: usize> Twisted<N> {
         &self,
         layout: &Layout,
         rhs: &mut [f64],
-        carries: &Column<N, 2>,
-    ) -> Column<N, 2> {
+        carries: &Column<N, Pair>,
+    ) -> Column<N, Pair> {
         let (first, count) = (self.pairs.len(), self.middle.len());
-        let mut y = [[[0.0]; N]; 2];
-        let mut carry: Column<N, 1> = std::array::from_fn(|k| [carries[k][0]]);
+        let mut y = [[0.0; N]; 2];
+        let mut carry: Column<N, f64> = std::array::from_fn(|k| carries[k].get(0));
         for m in 0..count {
-            y[m] = subtract_column(layout.read(rhs, first + m), &carry);
+            y[m] = subtract_column(layout.read::<N, NATURAL>(rhs, first + m), &carry);
             if m + 1 == count {
-                y[m] = subtract_column(y[m], &std::array::from_fn(|k| [carries[k][1]]));
+                y[m] = subtract_column(y[m], &std::array::from_fn(|k| carries[k].get(1)));
             }
             carry = transposed_times(&self.middle[m].coupling, &y[m]);
         }
-        let mut next = [[0.0]; N];
+        let mut next = [0.0; N];
         for m in (0..count).rev() {
             let along = times(&self.middle[m].coupling, &next);
             y[m] = subtract_column(solve_pivot(&self.middle[m].pivot, y[m]), &along);
-            layout.write(rhs, first + m, &y[m]);
+            layout.write::<N, NATURAL>(rhs, first + m, &y[m]);
             next = y[m];
         }
         let last = count.saturating_sub(1);
-        std::array::from_fn(|k| [y[0][k][0], y[last][k][0]])
+        std::array::from_fn(|k| Pair::new(y[0][k], y[last][k]))
     }
 }
 
-impl<const N: usize> Steps for Twisted<N> {
+impl<const N: usize, const NATURAL: bool> Steps for Twisted<N, NATURAL> {
     fn factor(&mut self, layout: &Layout, matrix: &BlockMatrix, tolerance: f64) -> Census {
         let mut census = Census::default();
         let nodes = layout.len();
-        let mut carry = [[[0.0; 2]; N]; N];
+        let mut carry = [[Pair::splat(0.0); N]; N];
         for (k, target) in self.pairs.iter_mut().enumerate() {
             let mirror = nodes - 1 - k;
             let block = pair(
-                &layout.diagonal(matrix, k),
-                &layout.diagonal(matrix, mirror),
+                &layout.diagonal::<N, NATURAL>(matrix, k),
+                &layout.diagonal::<N, NATURAL>(matrix, mirror),
             );
-            let towards_left = transpose(&layout.coupling(matrix, mirror - 1));
-            let coupling = pair(&layout.coupling(matrix, k), &towards_left);
+            let towards_left = transpose(&layout.coupling::<N, NATURAL>(matrix, mirror - 1));
+            let coupling = pair(&layout.coupling::<N, NATURAL>(matrix, k), &towards_left);
             let (step, next, found) = eliminate(block, &carry, coupling, tolerance);
             *target = step;
             carry = next;
-            census.add(k, found[0]);
-            census.add(mirror, found[1]);
+            found.enter(0, k, &mut census);
+            found.enter(1, mirror, &mut census);
         }
         self.factor_middle(layout, matrix, tolerance, &carry, &mut census);
         census
@@ -214,39 +226,51 @@ impl<const N: usize> Steps for Twisted<N> {
 
     fn solve(&self, layout: &Layout, rhs: &mut [f64]) {
         let nodes = layout.len();
-        let mut carry = [[0.0; 2]; N];
+        let mut carry = [Pair::splat(0.0); N];
         for (k, step) in self.pairs.iter().enumerate() {
-            let y = subtract_column(read_pair(layout, rhs, k, nodes - 1 - k), &carry);
-            write_pair(layout, rhs, k, nodes - 1 - k, &y);
-            carry = transposed_times(&step.coupling, &y);
+            let y = subtract_column(
+                read_pair::<N, NATURAL>(layout, rhs, k, nodes - 1 - k),
+                &carry,
+            );
+            write_pair::<N, NATURAL>(layout, rhs, k, nodes - 1 - k, &y);
+            carry = flush_column(transposed_times(&step.coupling, &y));
         }
         let mut next = self.solve_middle(layout, rhs, &carry);
         for (k, step) in self.pairs.iter().enumerate().rev() {
-            let y: Column<N, 2> = read_pair(layout, rhs, k, nodes - 1 - k);
-            next = subtract_column(solve_pivot(&step.pivot, y), &times(&step.coupling, &next));
-            write_pair(layout, rhs, k, nodes - 1 - k, &next);
+            let y: Column<N, Pair> = read_pair::<N, NATURAL>(layout, rhs, k, nodes - 1 - k);
+            let along = flush_column(times(&step.coupling, &next));
+            next = subtract_column(solve_pivot(&step.pivot, y), &along);
+            write_pair::<N, NATURAL>(layout, rhs, k, nodes - 1 - k, &next);
         }
     }
 }
 
-fn negated<const N: usize>(a: &Block<N, 1>) -> Block<N, 1> {
-    std::array::from_fn(|i| std::array::from_fn(|j| [-a[i][j][0]]))
+fn negated<const N: usize>(a: &Block<N, f64>) -> Block<N, f64> {
+    std::array::from_fn(|i| std::array::from_fn(|j| -a[i][j]))
 }
 
 #[inline(always)]
-fn read_pair<const N: usize>(layout: &Layout, rhs: &[f64], p: usize, q: usize) -> Column<N, 2> {
-    let (a, b): (Column<N, 1>, Column<N, 1>) = (layout.read(rhs, p), layout.read(rhs, q));
-    std::array::from_fn(|k| [a[k][0], b[k][0]])
+fn read_pair<const N: usize, const NATURAL: bool>(
+    layout: &Layout,
+    rhs: &[f64],
+    p: usize,
+    q: usize,
+) -> Column<N, Pair> {
+    let (a, b): (Column<N, f64>, Column<N, f64>) = (
+        layout.read::<N, NATURAL>(rhs, p),
+        layout.read::<N, NATURAL>(rhs, q),
+    );
+    std::array::from_fn(|k| Pair::new(a[k], b[k]))
 }
 
 #[inline(always)]
-fn write_pair<const N: usize>(
+fn write_pair<const N: usize, const NATURAL: bool>(
     layout: &Layout,
     rhs: &mut [f64],
     p: usize,
     q: usize,
-    x: &Column<N, 2>,
+    x: &Column<N, Pair>,
 ) {
-    layout.write::<N>(rhs, p, &std::array::from_fn(|k| [x[k][0]]));
-    layout.write::<N>(rhs, q, &std::array::from_fn(|k| [x[k][1]]));
+    layout.write::<N, NATURAL>(rhs, p, &std::array::from_fn(|k| x[k].get(0)));
+    layout.write::<N, NATURAL>(rhs, q, &std::array::from_fn(|k| x[k].get(1)));
 }
