@@ -27,6 +27,7 @@
 
 mod census;
 mod chain_kernel;
+pub mod choice;
 pub mod cholesky;
 pub mod condition;
 pub mod dense;
@@ -46,6 +47,7 @@ pub mod small;
 pub mod tree;
 pub mod tridiagonal;
 
+pub use choice::direct_solver;
 pub use cholesky::{Cholesky, CholeskyOptions, Fill, Shift};
 pub use condition::{Redundancy, redundancy};
 pub use dense::Dense;
