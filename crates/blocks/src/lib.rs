@@ -59,9 +59,9 @@ pub mod matrix;
 pub mod ordering;
 pub mod partitioned;
 mod path;
-pub mod pivoted;
+mod pivoted;
 pub mod refinement;
-pub mod small;
+mod small;
 pub mod tree;
 pub mod tridiagonal;
 
