@@ -62,18 +62,16 @@ pub fn run(request: &RunArgs) -> Result<(), Fault> {
         }
         let names = output::write_all(&directory, &scene, recording, &report, request.csv)?;
         directory.commit()?;
+        let names = names.join(", ");
         written = request
             .out
             .as_ref()
-            .map(|out| (out.display().to_string(), names));
+            .map(|out| format!("{}: {names}", out.display()));
     }
     if request.json {
         say(&format!("{}\n", output::json_line(&report)?));
     } else if !request.quiet {
-        say(&table::summary(entry, &report));
-        if let Some((out, names)) = written {
-            say(&format!("  written      {out}: {}\n", names.join(", ")));
-        }
+        say(&table::summary(entry, &report, written));
     }
     match failure {
         Some(why) => Err(Fault::Simulation(why)),

@@ -5,6 +5,9 @@ use vincula_scenes::{Probe, Scene};
 
 use crate::recording::Recording;
 
+/// The sum of energies stands apart from its parts: dark grey.
+const TOTAL: [u8; 3] = [60, 60, 60];
+
 /// Every figure with the stem of its file name.
 pub fn figures(scene: &Scene, recording: &Recording) -> Vec<(String, Figure)> {
     let mut figures = vec![
@@ -51,7 +54,10 @@ fn energy(scene: &Scene, recording: &Recording) -> Figure {
         over_time(recording, "kinetic", |i| e[i][0]),
         over_time(recording, "potential", |i| e[i][1]),
         over_time(recording, "elastic", |i| e[i][2]),
-        over_time(recording, "total", total),
+        Series {
+            color: Some(TOTAL),
+            ..over_time(recording, "total", total)
+        },
     ];
     let start = total(0);
     let change = over_time(recording, "", |i| total(i) - start);

@@ -7,8 +7,8 @@ use std::cell::Cell;
 
 use glam::{DQuat, DVec3};
 use vincula::body::rigid::{
-    Pivot, RigidBody, RigidError, Wrench, step_implicit, step_implicit_pivoted, step_runge_kutta,
-    step_runge_kutta_pivoted, step_symplectic, step_symplectic_pivoted,
+    Pivot, RigidBody, RigidError, Wrench, pivot_reaction, step_implicit, step_implicit_pivoted,
+    step_runge_kutta, step_runge_kutta_pivoted, step_symplectic, step_symplectic_pivoted,
 };
 use vincula::body::shape::Shape;
 use vincula::joint::JointKind;
@@ -25,7 +25,10 @@ pub struct RigidEngine {
     body: RigidBody,
     id: BodyId,
     pivot: Option<Pivot>,
+    /// Mean force of the pivot over the last step, N.
     force: Option<DVec3>,
+    /// Force of the pivot at the end of the last step, N, where the method knows it.
+    force_now: DVec3,
     method: Method,
     time: f64,
     /// The same motion as the engine's state; set by `view`.
@@ -75,6 +78,7 @@ impl RigidEngine {
             id,
             pivot,
             force: None,
+            force_now: DVec3::ZERO,
             method,
             time: 0.0,
             state: scene.state.clone(),
@@ -94,6 +98,10 @@ impl RigidEngine {
         self.body.omega = twist.angular;
         self.time = 0.0;
         self.force = None;
+        self.force_now = self.pivot.map_or(DVec3::ZERO, |pivot| {
+            let wrench = ForceLaw::new(scene, self.id).wrench(&self.body);
+            pivot_reaction(&self.body, &pivot, &wrench).unwrap_or(DVec3::NAN)
+        });
     }
 
     /// One step of the baseline.
@@ -120,7 +128,15 @@ impl RigidEngine {
                     Method::RigidImplicit => step_implicit_pivoted(body, pivot, &law, t, h),
                     _ => step_runge_kutta_pivoted(body, pivot, &law, t, h),
                 };
-                self.force = Some(force.map_err(told)?);
+                let force = force.map_err(told)?;
+                // Runge–Kutta tells the force at the end of the step, the others its mean.
+                let instant = self.method == Method::RigidRk4;
+                self.force = Some(if instant {
+                    0.5 * (self.force_now + force)
+                } else {
+                    force
+                });
+                self.force_now = force;
             }
         }
         self.time += h;

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use vincula::diagnostics::energy;
+use vincula::model::State;
 use vincula_scenes::{Scene, View};
 
 use crate::engine::Engine;
@@ -51,7 +52,6 @@ struct Watch {
     start: f64,
     end: f64,
     most: f64,
-    finite: bool,
     ends: Vec<f64>,
     errors: Vec<Option<f64>>,
 }
@@ -69,7 +69,6 @@ impl Watch {
             start,
             end: start,
             most: start,
-            finite: true,
             ends,
             errors,
         };
@@ -80,7 +79,6 @@ impl Watch {
     fn look(&mut self, scene: &Scene, view: &View) {
         self.end = energy(view.model, view.state).total();
         self.most = self.most.max(self.end);
-        self.finite = self.end.is_finite();
         let t = view.state.time;
         for (index, probe) in scene.probes.iter().enumerate() {
             let value = probe.measure(view);
@@ -136,7 +134,8 @@ pub fn simulate(
     progress.finish();
     let wall = begin.elapsed().as_secs_f64();
     let stepping = stopwatch.total().as_secs_f64();
-    let time = engine.view(scene).state.time;
+    let state = engine.view(scene).state;
+    let (time, finite) = (state.time, is_finite(state));
     Outcome {
         steps: done,
         time,
@@ -147,10 +146,23 @@ pub fn simulate(
         unconverged,
         residual_max,
         energy: [watch.start, watch.end, watch.most - watch.start],
-        finite: watch.finite,
+        finite,
         look_every,
         probe_ends: watch.ends,
         probe_errors: watch.errors,
         error,
     }
+}
+
+fn is_finite(state: &State) -> bool {
+    state.blocks().iter().all(|block| {
+        let (place, motion) = (
+            block.t.iter().chain(&block.a),
+            block.v.iter().chain(&block.w),
+        );
+        place
+            .chain(motion)
+            .flatten()
+            .all(|number| number.is_finite())
+    })
 }

@@ -7,79 +7,84 @@ use vincula_scenes::Entry;
 use crate::report::Report;
 
 /// The summary of a run as aligned lines.
-pub fn summary(entry: &Entry, report: &Report) -> String {
-    let mut text = String::new();
+pub fn summary(entry: &Entry, report: &Report, written: Option<String>) -> String {
+    let mut lines = overview(report);
+    for probe in &report.probes {
+        let error = probe.max_error.map_or_else(String::new, |error| {
+            format!(", within {} of the reference", measure(error, probe.unit))
+        });
+        lines.push((
+            probe.name,
+            format!("{} at the end{error}", measure(probe.end, probe.unit)),
+        ));
+    }
+    lines.extend(
+        report
+            .warnings
+            .iter()
+            .map(|warning| ("warning", warning.clone())),
+    );
+    lines.extend(written.map(|written| ("written", written)));
     let figure = if entry.figure.is_empty() {
         String::new()
     } else {
         format!(" ({})", entry.figure)
     };
-    let _ = writeln!(text, "{}{figure}: {}", entry.name, entry.summary);
-    let mut line = |name: &str, value: String| {
-        let _ = writeln!(text, "  {name:<12} {value}");
-    };
-    line(
-        "simulated",
-        format!(
-            "{} in {} steps of {}",
-            span(report.time),
-            report.steps,
-            span(report.h)
-        ),
-    );
-    line(
-        "model",
-        format!(
-            "{} bodies, {} joints with {} rows",
-            report.bodies, report.joints, report.rows
-        ),
-    );
-    line(
-        "method",
-        format!(
-            "{}, {}, {}, {} thread",
-            report.method, report.integrator, report.level, report.threads
-        ),
-    );
-    line("plan", report.plan.clone());
-    let time = report.ms_per_step;
-    line(
-        "step",
-        format!(
-            "{} median, {} at the 95th percentile; {} × real time",
-            span(time.median * 1e-3),
-            span(time.p95 * 1e-3),
-            short(report.real_time_factor)
-        ),
-    );
-    line(
-        "iterations",
-        format!("{:.2} a step", report.iterations_mean),
-    );
-    line("gap", format!("{} at most", length(report.residual_max)));
-    let energy = &report.energy;
-    line(
-        "energy",
-        format!(
-            "{} J at the start, {} J at the end, gain {} J at most",
-            short(energy.start),
-            short(energy.end),
-            short(energy.max_gain)
-        ),
-    );
-    for probe in &report.probes {
-        let error = probe.max_error.map_or_else(String::new, |error| {
-            format!(", within {} of the reference", measure(error, probe.unit))
-        });
-        line(
-            probe.name,
-            format!("{} at the end{error}", measure(probe.end, probe.unit)),
-        );
-    }
-    for warning in &report.warnings {
-        line("warning", warning.clone());
+    let mut text = format!("{}{figure}: {}\n", entry.name, entry.summary);
+    let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    for (name, value) in lines {
+        let _ = writeln!(text, "  {name:<width$}  {value}");
     }
     text
+}
+
+fn overview(report: &Report) -> Vec<(&'static str, String)> {
+    let (time, energy) = (report.ms_per_step, &report.energy);
+    let model = [
+        count(report.bodies, "body", "bodies"),
+        count(report.joints, "joint", "joints"),
+        count(report.rows, "row", "rows"),
+    ];
+    let speed = format!(
+        "{} median, {} at the 95th percentile; {} × real time",
+        span(time.median * 1e-3),
+        span(time.p95 * 1e-3),
+        short(report.real_time_factor)
+    );
+    let energies = format!(
+        "{} J at the start, {} J at the end, {} J gained at most",
+        short(energy.start),
+        short(energy.end),
+        short(energy.max_gain)
+    );
+    let steps = count(report.steps, "step", "steps");
+    let threads = count(report.threads as usize, "thread", "threads");
+    vec![
+        (
+            "simulated",
+            format!("{} in {steps} of {}", span(report.time), span(report.h)),
+        ),
+        ("model", model.join(", ")),
+        (
+            "method",
+            [report.method, report.integrator, report.level, &threads].join(", "),
+        ),
+        ("plan", report.plan.clone()),
+        ("step", speed),
+        (
+            "iterations",
+            format!("{:.2} a step", report.iterations_mean),
+        ),
+        (
+            "residual",
+            format!("{} at most", length(report.residual_max)),
+        ),
+        ("energy", energies),
+    ]
+}
+
+fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
 }
 
 fn measure(value: f64, unit: &str) -> String {
