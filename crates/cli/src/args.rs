@@ -171,6 +171,6 @@ pub fn explain(error: &clap::Error) -> ExitCode {
         .into_iter()
         .filter(|part| !part.starts_with("For more information"))
         .collect();
-    eprintln!("{}; try --help", parts.join("; "));
+    eprintln!("{}; try --help", parts.join("; ").replace(":; ", ": "));
     ExitCode::from(2)
 }

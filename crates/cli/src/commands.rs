@@ -129,13 +129,7 @@ fn parameters(entry: &Entry) -> String {
     for [k, d, r, help] in &rows {
         text += &format!("  {k:key$}  {d:default$}  {r:range$}  {help}\n");
     }
-    let first = &entry.params[0];
-    text += &format!(
-        "\nExample: vincula run {} --set {}={}\n",
-        entry.name,
-        first.key,
-        first.default_text()
-    );
+    text += &format!("\nExample: vincula run {} --set h=0.002\n", entry.name);
     text
 }
 

@@ -82,6 +82,7 @@ fn momentum(scene: &Scene, recording: &Recording) -> Figure {
 }
 
 fn against(scene: &Scene, recording: &Recording, probe: &Probe, index: usize) -> Figure {
+    let name = probe.name.replace('-', " ");
     let bracket = |text: &str| {
         if probe.unit.is_empty() {
             text.to_owned()
@@ -99,12 +100,12 @@ fn against(scene: &Scene, recording: &Recording, probe: &Probe, index: usize) ->
     let figure = Figure::new(title(scene, probe.label));
     if !probe.has_reference() {
         series[0].name.clear();
-        return figure.panel(panel(bracket(probe.name), series));
+        return figure.panel(panel(bracket(&name), series));
     }
     let exact = |i: usize| probe.reference(times[i]).unwrap_or(f64::NAN);
     series.push(Series::new("reference", curve(&exact)).style(Style::Dashed));
     let error = Series::new("", curve(&|i| values[i] - exact(i)));
     figure
-        .panel(panel(bracket(probe.name), series))
+        .panel(panel(bracket(&name), series))
         .panel(panel(bracket("simulated − reference"), vec![error]))
 }

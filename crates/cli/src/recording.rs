@@ -35,7 +35,11 @@ impl Recording {
     pub fn new(scene: &Scene, steps: usize) -> Recording {
         let sample = 8 * (PER_BODY * scene.model.bodies().len() + 10 + scene.probes.len());
         Recording {
-            stride: ((steps + 1) * sample).div_ceil(LIMIT).max(1),
+            stride: steps
+                .saturating_add(1)
+                .saturating_mul(sample)
+                .div_ceil(LIMIT)
+                .max(1),
             time: Vec::new(),
             positions: Vec::new(),
             quaternions: Vec::new(),

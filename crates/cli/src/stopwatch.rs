@@ -51,7 +51,7 @@ impl Stopwatch {
     /// The durations of the steps of a run that is over; the engine is used up.
     pub fn finish(mut self, engine: &mut Engine, scene: &Scene) -> StepTime {
         let rough = percentiles(&mut self.seconds);
-        if !(rough.median * 1e-3 < BATCH.as_secs_f64()) || self.seconds.is_empty() {
+        if self.seconds.is_empty() || rough.median * 1e-3 > BATCH.as_secs_f64() {
             return rough;
         }
         let batch = (BATCH.as_secs_f64() / (rough.median * 1e-3))

@@ -122,13 +122,10 @@ fn make(values: &Values) -> Result<Scene, SceneError> {
             )
             .against(move |t| exact.omega_body(t)[axis]),
         )
-        .probe(
-            Probe::new(
-                "energy-loss",
-                "energy lost, of the first",
-                "",
-                move |view| 1.0 - energy(view.model, view.state).total() / start,
-            )
-            .against(|_| 0.0),
-        ))
+        .probe(Probe::new(
+            "energy-loss",
+            "fraction of the energy lost",
+            "",
+            move |view| 1.0 - energy(view.model, view.state).total() / start,
+        )))
 }
