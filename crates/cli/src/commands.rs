@@ -56,7 +56,7 @@ pub fn run(request: &RunArgs) -> Result<(), Fault> {
     if let (None, Some(directory), Some(recording)) = (&failure, directory, &recording) {
         if recording.stride > 1 {
             report.warnings.push(format!(
-                "the trajectory holds every {}th step, to fit in memory",
+                "the trajectory holds one in {} steps, to fit in memory",
                 recording.stride
             ));
         }
