@@ -296,9 +296,9 @@ pub(crate) fn solve_pivot<const N: usize, L: Lane>(
     mut x: Column<N, L>,
 ) -> Column<N, L> {
     unroll!(N, I => {
-        for k in 0..I {
-            x[I] = Lane::subtract(x[I], Lane::multiply(pivot[I][k], x[k]));
-        }
+        unroll!(I, K => {
+            x[I] = Lane::subtract(x[I], Lane::multiply(pivot[I][K], x[K]));
+        });
     });
     for k in 0..N {
         x[k] = Lane::multiply(x[k], pivot[k][k]);

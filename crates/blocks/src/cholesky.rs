@@ -14,6 +14,7 @@ use crate::census::blame_non_finite;
 use crate::dissection::{minimum_degree, nested_dissection};
 use crate::error::check_length;
 use crate::matrix::{BlockMatrix, Pattern};
+use crate::ordering::estimate_order;
 use crate::tridiagonal::positions;
 use crate::{FactorError, FactorReport, Factorization, PIVOT_TOLERANCE, PatternError, SolveError};
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -30,8 +31,10 @@ const INFINITE_PIVOT: f64 = 1e60;
 /// The order of elimination.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Fill {
-    /// Approximate minimum degree: the best general choice.
+    /// Whichever of the next two promises less work.
     #[default]
+    Automatic,
+    /// Approximate minimum degree: good for most mechanisms.
     MinimumDegree,
     /// Nested dissection: for large nets and grids.
     NestedDissection,
@@ -93,6 +96,7 @@ impl Cholesky {
         options: &CholeskyOptions,
     ) -> Result<Self, PatternError> {
         let order = match &options.fill {
+            Fill::Automatic => cheaper_order(pattern),
             Fill::MinimumDegree => minimum_degree(pattern),
             Fill::NestedDissection => nested_dissection(pattern),
             Fill::Given(order) => order.clone(),
@@ -391,6 +395,16 @@ impl ScalarMatrix {
             }
         }
         self.starts.push(self.indices.len());
+    }
+}
+
+fn cheaper_order(pattern: &Pattern) -> Vec<usize> {
+    let work = |order: &[usize]| estimate_order("cholesky", pattern, order).factor_flops;
+    let (degree, dissection) = (minimum_degree(pattern), nested_dissection(pattern));
+    if work(&dissection) < work(&degree) {
+        dissection
+    } else {
+        degree
     }
 }
 

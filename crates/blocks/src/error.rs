@@ -118,6 +118,17 @@ pub enum SolveError {
     NotFactored,
 }
 
+/// Either kind of failure, for [`crate::Factorization::factor_solve`].
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum FactorSolveError {
+    /// The matrix could not be factored.
+    #[error(transparent)]
+    Factor(#[from] FactorError),
+    /// The right-hand side did not fit.
+    #[error(transparent)]
+    Solve(#[from] SolveError),
+}
+
 /// Fails unless `found` is the number of rows.
 pub(crate) fn check_length(expected: usize, found: usize) -> Result<(), SolveError> {
     if expected == found {

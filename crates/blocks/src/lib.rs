@@ -22,11 +22,30 @@
 //! entry it started from is dropped, its multiplier becomes zero, and the
 //! [`FactorReport`] says so. For a consistent right-hand side this is an exact
 //! solution of the semidefinite system.
+//!
+//! ```
+//! use vincula_blocks::{BlockMatrix, Factorization, Pattern, direct_solver};
+//!
+//! // Two nodes of one row each, coupled: [[2, -1], [-1, 2]].
+//! let pattern = Pattern::new(&[1, 1], &[(0, 1)])?;
+//! let mut matrix = BlockMatrix::zeros(&pattern);
+//! matrix.diagonal_mut(0)[0] = 2.0;
+//! matrix.diagonal_mut(1)[0] = 2.0;
+//! matrix.edge_mut(0)[0] = -1.0;
+//!
+//! let mut solver = direct_solver(&pattern)?;
+//! solver.factor(&matrix)?;
+//! let mut x = [1.0, 1.0];
+//! solver.solve(&mut x)?;
+//! assert_eq!(x, [1.0, 1.0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #![forbid(unsafe_code)]
 
 mod census;
 mod chain_kernel;
+pub mod choice;
 pub mod cholesky;
 pub mod condition;
 pub mod dense;
@@ -40,16 +59,17 @@ pub mod matrix;
 pub mod ordering;
 pub mod partitioned;
 mod path;
-pub mod pivoted;
+mod pivoted;
 pub mod refinement;
-pub mod small;
+mod small;
 pub mod tree;
 pub mod tridiagonal;
 
+pub use choice::direct_solver;
 pub use cholesky::{Cholesky, CholeskyOptions, Fill, Shift};
 pub use condition::{Redundancy, redundancy};
 pub use dense::Dense;
-pub use error::{FactorError, PatternError, SolveError};
+pub use error::{FactorError, FactorSolveError, PatternError, SolveError};
 pub use gauss_seidel::{GaussSeidel, SweepReport};
 pub use loops::Loops;
 pub use matrix::{BlockMatrix, MAX_BLOCK, Pattern};
@@ -93,4 +113,16 @@ pub trait Factorization {
 
     /// Overwrites `rhs` (one entry per scalar row) by the solution.
     fn solve(&mut self, rhs: &mut [f64]) -> Result<(), SolveError>;
+
+    /// Both at once, for a matrix that serves one right-hand side. If this
+    /// fails, `rhs` holds nothing of use.
+    fn factor_solve(
+        &mut self,
+        matrix: &BlockMatrix,
+        rhs: &mut [f64],
+    ) -> Result<FactorReport, FactorSolveError> {
+        let report = self.factor(matrix)?;
+        self.solve(rhs)?;
+        Ok(report)
+    }
 }

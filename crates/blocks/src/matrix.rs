@@ -11,6 +11,9 @@ use std::sync::Arc;
 pub const MAX_BLOCK: usize = 6;
 
 /// The sparsity of a [`BlockMatrix`]: block sizes, edges and where blocks lie.
+///
+/// Methods that take a node or an edge by number treat it like a slice index:
+/// one that does not exist is a programming error and panics.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     sizes: Vec<usize>,

@@ -172,7 +172,11 @@ impl Search<'_> {
 
 /// For each of the first `eliminated` positions of `order`, the later positions
 /// it is coupled with when its turn comes, ascending, fill included.
-pub fn later_neighbours(pattern: &Pattern, order: &[usize], eliminated: usize) -> Vec<Vec<usize>> {
+pub(crate) fn later_neighbours(
+    pattern: &Pattern,
+    order: &[usize],
+    eliminated: usize,
+) -> Vec<Vec<usize>> {
     let mut position = vec![0; order.len()];
     for (p, &node) in order.iter().enumerate() {
         position[node] = p;
@@ -214,7 +218,7 @@ pub struct Estimate {
 }
 
 /// The cost of eliminating all nodes in the given order.
-pub fn estimate_order(solver: &'static str, pattern: &Pattern, order: &[usize]) -> Estimate {
+pub(crate) fn estimate_order(solver: &'static str, pattern: &Pattern, order: &[usize]) -> Estimate {
     let structure = later_neighbours(pattern, order, order.len());
     let mut estimate = Estimate {
         solver,

@@ -147,11 +147,7 @@ impl Layout {
         x: &Column<N, f64>,
     ) {
         if NATURAL {
-            let rows = &mut rhs[p * N..(p + 1) * N];
-            for k in 0..N {
-                rows[k] = x[k];
-            }
-            return;
+            return rhs[p * N..(p + 1) * N].copy_from_slice(x);
         }
         let place = &self.places[p];
         for (target, x) in rhs[place.row..place.row + place.size].iter_mut().zip(x) {

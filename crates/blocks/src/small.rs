@@ -184,22 +184,42 @@ fn subtract_product_body(
 }
 
 /// `y ← y − Bᵀ x` for an `n × m` block `B`.
-#[inline(always)]
+#[inline]
 pub(crate) fn subtract_transposed(n: usize, m: usize, b: &[f64], x: &[f64], y: &mut [f64]) {
+    match (n, m) {
+        (3, 3) => subtract_transposed_body(3, 3, b, x, y),
+        (5, 5) => subtract_transposed_body(5, 5, b, x, y),
+        _ => subtract_transposed_body(n, m, b, x, y),
+    }
+}
+
+#[inline(always)]
+fn subtract_transposed_body(n: usize, m: usize, b: &[f64], x: &[f64], y: &mut [f64]) {
+    let (b, x, y) = (&b[..n * m], &x[..n], &mut y[..m]);
     for k in 0..n {
         let factor = x[k];
-        for (y, b) in y[..m].iter_mut().zip(&b[k * m..(k + 1) * m]) {
+        for (y, b) in y.iter_mut().zip(&b[k * m..(k + 1) * m]) {
             *y -= b * factor;
         }
     }
 }
 
 /// `y ← y − B x` for an `n × m` block `B`.
-#[inline(always)]
+#[inline]
 pub(crate) fn subtract_forward(n: usize, m: usize, b: &[f64], x: &[f64], y: &mut [f64]) {
+    match (n, m) {
+        (3, 3) => subtract_forward_body(3, 3, b, x, y),
+        (5, 5) => subtract_forward_body(5, 5, b, x, y),
+        _ => subtract_forward_body(n, m, b, x, y),
+    }
+}
+
+#[inline(always)]
+fn subtract_forward_body(n: usize, m: usize, b: &[f64], x: &[f64], y: &mut [f64]) {
+    let (b, x, y) = (&b[..n * m], &x[..m], &mut y[..n]);
     for k in 0..n {
         let row = &b[k * m..(k + 1) * m];
-        y[k] -= row.iter().zip(&x[..m]).map(|(b, x)| b * x).sum::<f64>();
+        y[k] -= row.iter().zip(x).map(|(b, x)| b * x).sum::<f64>();
     }
 }
 

@@ -20,7 +20,10 @@ use crate::error::check_length;
 use crate::lanes::{Lane, Pair};
 use crate::matrix::{BlockMatrix, Pattern};
 use crate::path::Layout;
-use crate::{FactorError, FactorReport, Factorization, PIVOT_TOLERANCE, PatternError, SolveError};
+use crate::{
+    FactorError, FactorReport, FactorSolveError, Factorization, PIVOT_TOLERANCE, PatternError,
+    SolveError,
+};
 use std::sync::Arc;
 
 /// Linear-time solver for a path, or for several paths one after another.
@@ -65,7 +68,12 @@ impl Factorization for Chain {
     fn factor(&mut self, matrix: &BlockMatrix) -> Result<FactorReport, FactorError> {
         matrix.check_pattern(&self.pattern)?;
         self.factored = false;
-        let census = self.steps.factor(&self.layout, matrix, self.tolerance);
+        let job = Job {
+            layout: &self.layout,
+            matrix,
+            tolerance: self.tolerance,
+        };
+        let census = self.steps.factor(&job);
         let report = census.report(matrix, |p| self.layout.node(p))?;
         self.factored = true;
         Ok(report)
@@ -78,6 +86,26 @@ impl Factorization for Chain {
         }
         self.steps.solve(&self.layout, rhs);
         Ok(())
+    }
+
+    /// One pass over memory less than `factor` and `solve`, same bits.
+    fn factor_solve(
+        &mut self,
+        matrix: &BlockMatrix,
+        rhs: &mut [f64],
+    ) -> Result<FactorReport, FactorSolveError> {
+        matrix.check_pattern(&self.pattern)?;
+        check_length(self.pattern.dimension(), rhs.len())?;
+        self.factored = false;
+        let job = Job {
+            layout: &self.layout,
+            matrix,
+            tolerance: self.tolerance,
+        };
+        let census = self.steps.factor_solve(&job, rhs);
+        let report = census.report(matrix, |p| self.layout.node(p))?;
+        self.factored = true;
+        Ok(report)
     }
 }
 
@@ -117,8 +145,17 @@ pub(crate) fn positions(count: usize, order: &[usize]) -> Result<Vec<usize>, Pat
 
 /// The part of [`Chain`] that is compiled once per block size.
 trait Steps {
-    fn factor(&mut self, layout: &Layout, matrix: &BlockMatrix, tolerance: f64) -> Census;
+    fn factor(&mut self, job: &Job<'_>) -> Census;
     fn solve(&self, layout: &Layout, rhs: &mut [f64]);
+    fn factor_solve(&mut self, job: &Job<'_>, rhs: &mut [f64]) -> Census;
+}
+
+/// What a factorization reads.
+#[derive(Clone, Copy)]
+struct Job<'a> {
+    layout: &'a Layout,
+    matrix: &'a BlockMatrix,
+    tolerance: f64,
 }
 
 struct Twisted<const N: usize, const NATURAL: bool> {
@@ -138,14 +175,12 @@ impl<const N: usize, const NATURAL: bool> Twisted<N, NATURAL> {
     }
 
     /// Eliminates the middle. `carries` come from the left and from the right.
-    fn factor_middle(
-        &mut self,
-        layout: &Layout,
-        matrix: &BlockMatrix,
-        tolerance: f64,
-        carries: &Block<N, Pair>,
-        census: &mut Census,
-    ) {
+    fn factor_middle(&mut self, job: &Job<'_>, carries: &Block<N, Pair>, census: &mut Census) {
+        let Job {
+            layout,
+            matrix,
+            tolerance,
+        } = *job;
         let (first, count) = (self.pairs.len(), self.middle.len());
         let mut carry = lane(carries, 0);
         for m in 0..count {
@@ -201,11 +236,24 @@ impl<const N: usize, const NATURAL: bool> Twisted<N, NATURAL> {
     }
 }
 
-impl<const N: usize, const NATURAL: bool> Steps for Twisted<N, NATURAL> {
-    fn factor(&mut self, layout: &Layout, matrix: &BlockMatrix, tolerance: f64) -> Census {
+impl<const N: usize, const NATURAL: bool> Twisted<N, NATURAL> {
+    /// Factors and, if `FORWARD`, takes the right-hand side along while the
+    /// factors are at hand. Returns what the right-hand side carries into the middle.
+    #[inline(always)]
+    fn eliminate<const FORWARD: bool>(
+        &mut self,
+        job: &Job<'_>,
+        rhs: &mut [f64],
+    ) -> (Census, Column<N, Pair>) {
+        let Job {
+            layout,
+            matrix,
+            tolerance,
+        } = *job;
         let mut census = Census::default();
         let nodes = layout.len();
         let mut carry = [[Pair::splat(0.0); N]; N];
+        let mut rhs_carry = [Pair::splat(0.0); N];
         for (k, target) in self.pairs.iter_mut().enumerate() {
             let mirror = nodes - 1 - k;
             let block = pair(
@@ -219,29 +267,58 @@ impl<const N: usize, const NATURAL: bool> Steps for Twisted<N, NATURAL> {
             carry = next;
             found.enter(0, k, &mut census);
             found.enter(1, mirror, &mut census);
+            if FORWARD {
+                rhs_carry = forward::<N, NATURAL>(layout, rhs, [k, mirror], &step, &rhs_carry);
+            }
         }
-        self.factor_middle(layout, matrix, tolerance, &carry, &mut census);
-        census
+        self.factor_middle(job, &carry, &mut census);
+        (census, rhs_carry)
     }
 
-    fn solve(&self, layout: &Layout, rhs: &mut [f64]) {
+    /// Solves for the middle and substitutes backward.
+    fn finish(&self, layout: &Layout, rhs: &mut [f64], carry: &Column<N, Pair>) {
         let nodes = layout.len();
-        let mut carry = [Pair::splat(0.0); N];
-        for (k, step) in self.pairs.iter().enumerate() {
-            let y = subtract_column(
-                read_pair::<N, NATURAL>(layout, rhs, k, nodes - 1 - k),
-                &carry,
-            );
-            write_pair::<N, NATURAL>(layout, rhs, k, nodes - 1 - k, &y);
-            carry = flush_column(transposed_times(&step.coupling, &y));
-        }
-        let mut next = self.solve_middle(layout, rhs, &carry);
+        let mut next = self.solve_middle(layout, rhs, carry);
         for (k, step) in self.pairs.iter().enumerate().rev() {
-            let y: Column<N, Pair> = read_pair::<N, NATURAL>(layout, rhs, k, nodes - 1 - k);
+            let y = read_pair::<N, NATURAL>(layout, rhs, k, nodes - 1 - k);
             let along = flush_column(times(&step.coupling, &next));
             next = subtract_column(solve_pivot(&step.pivot, y), &along);
             write_pair::<N, NATURAL>(layout, rhs, k, nodes - 1 - k, &next);
         }
+    }
+}
+
+/// One step of forward substitution at both ends; returns the next carry.
+#[inline(always)]
+fn forward<const N: usize, const NATURAL: bool>(
+    layout: &Layout,
+    rhs: &mut [f64],
+    [p, q]: [usize; 2],
+    step: &Step<N, Pair>,
+    carry: &Column<N, Pair>,
+) -> Column<N, Pair> {
+    let y = subtract_column(read_pair::<N, NATURAL>(layout, rhs, p, q), carry);
+    write_pair::<N, NATURAL>(layout, rhs, p, q, &y);
+    flush_column(transposed_times(&step.coupling, &y))
+}
+
+impl<const N: usize, const NATURAL: bool> Steps for Twisted<N, NATURAL> {
+    fn factor(&mut self, job: &Job<'_>) -> Census {
+        self.eliminate::<false>(job, &mut []).0
+    }
+
+    fn solve(&self, layout: &Layout, rhs: &mut [f64]) {
+        let mut carry = [Pair::splat(0.0); N];
+        for (k, step) in self.pairs.iter().enumerate() {
+            carry = forward::<N, NATURAL>(layout, rhs, [k, layout.len() - 1 - k], step, &carry);
+        }
+        self.finish(layout, rhs, &carry);
+    }
+
+    fn factor_solve(&mut self, job: &Job<'_>, rhs: &mut [f64]) -> Census {
+        let (census, carry) = self.eliminate::<true>(job, rhs);
+        self.finish(job.layout, rhs, &carry);
+        census
     }
 }
 

@@ -1,1 +1,13 @@
-//! The methods of the literature.
+//! The methods of the literature, each whole in one file.
+//!
+//! | file | method |
+//! |---|---|
+//! | `corotated.rs` | co-rotated affine body, one Newton step, with or without polar decomposition (He et al. 2026, Alg. 1) |
+//! | `vanilla_abd.rs` | affine body with the orthogonality energy, Newton on a 12×12 Hessian (Lan et al. 2022; He et al. 2026, Eq. 3) |
+//! | `single.rs` | the single affine body that both advance |
+//!
+//! The rigid baselines live in [`vincula::body::rigid`].
+
+pub mod corotated;
+pub mod single;
+pub mod vanilla_abd;

@@ -9,7 +9,7 @@ use crate::integrate::{Integrator, Tempering};
 use crate::joint::rows::RowKind;
 use crate::math::dispatch::{Level, detected};
 use crate::math::lanes::{LANES, gather, place, scatter};
-use crate::math::small::V3;
+use crate::math::small::{V3, mul};
 use crate::model::{BodyId, Control, Model, Pose, State, StateBlock, Twist};
 
 /// How steps are made. The defaults need no tuning.
@@ -36,7 +36,7 @@ impl Default for Settings {
             solver: SolverChoice::default(),
             update_tolerance: 0.02,
             residual_tolerance: 1e-11,
-            iteration_limit: 30,
+            iteration_limit: 50,
             level: detected(),
         }
     }
@@ -172,6 +172,10 @@ impl Workspace {
         let mut at = State::at_rest(model);
         for (block, n) in at.blocks.iter_mut().zip(&self.newton) {
             *block = StateBlock { t: n.t, a: n.a, v: n.v, w: n.w, load: [[0.0; LANES]; 9] };
+            for lane in 0..LANES {
+                let w = mul(&gather(&n.rot, lane), &gather(&n.w, lane));
+                scatter(&mut block.w, lane, &w);
+            }
         }
         for id in model.body_ids() {
             let (pose, twist) = (at.pose(model, id), at.twist(model, id));

@@ -83,13 +83,15 @@ pub fn step(
     work.gather_forces(model, state, control, h);
     let scheme = predict_free_motion(model, state, work, h)?;
     let mut report = solve_step(model, work, &scheme, state.time)?;
-    for n in &mut work.newton {
-        newton::set_velocity(work.level, &scheme, n);
-    }
     work.keep_multipliers();
     if work.settings.integrator.projects() {
+        turn_velocity(model, work, &scheme, state.time)?;
         work.gather_forces_again(model, state.time + h, control, h);
         project_velocity(model, work, &scheme);
+    } else {
+        for n in &mut work.newton {
+            newton::set_velocity(work.level, &scheme, n);
+        }
     }
     report.residual = work.dual.violation(model, &work.newton);
     commit(model, state, work, h)?;
@@ -165,7 +167,7 @@ fn solve_step(
     loop {
         report.iterations += 1;
         for (params, n) in model.params.iter().zip(&mut work.newton) {
-            newton::free_solve(work.level, params, scheme, report.iterations > 1, n);
+            newton::free_solve(work.level, params, scheme, caution(report.iterations), n);
         }
         work.dual.factor(model, &work.newton).map_err(|fault| dual_fault(model, fault, time))?;
         report.update = correct(model, work, rule.residual);
@@ -186,6 +188,17 @@ fn solve_step(
                 tempered::refresh_load(work.level, params, scheme, n);
             }
         }
+    }
+}
+
+/// How much an iteration holds back: not at all at first, more when many were not enough.
+fn caution(iteration: usize) -> f64 {
+    match iteration {
+        0 | 1 => 0.0,
+        2..=8 => 1.0,
+        9..=16 => 4.0,
+        17..=30 => 16.0,
+        _ => 64.0,
     }
 }
 
@@ -214,6 +227,23 @@ fn correct(model: &Model, work: &mut Workspace, tolerance: f64) -> f64 {
 
 fn largest(n: &NewtonBlock) -> f64 {
     n.p.iter().flatten().fold(0.0, |m: f64, x| if x.abs() > m || x.is_nan() { x.abs() } else { m })
+}
+
+/// Velocity in the middle of a tempered step.
+fn turn_velocity(
+    model: &Model,
+    work: &mut Workspace,
+    scheme: &Scheme,
+    time: f64,
+) -> Result<(), StepError> {
+    for (index, params) in model.params.iter().enumerate() {
+        let n = &mut work.newton[index];
+        if !tempered::turn_velocity(work.level, params, scheme, n) {
+            let a = n.a;
+            return Err(inverted(model, index, &a, time));
+        }
+    }
+    Ok(())
 }
 
 /// Second half of a tempered step: velocities that the joints allow.

@@ -227,5 +227,8 @@ pub fn solution(solver: &mut dyn Factorization, matrix: &BlockMatrix, b: &[f64])
     let mut x = b.to_vec();
     solver.solve(&mut x).unwrap();
     assert!(x.iter().all(|x| x.is_finite()));
+    let mut again = b.to_vec();
+    solver.factor_solve(matrix, &mut again).unwrap();
+    assert_eq!(x, again, "factor and solve at once give other bits");
     x
 }

@@ -48,7 +48,7 @@ pub struct NewtonBlock {
     pub load: [Lane; 9],
     /// Sum of the constraint forces, world, N.
     pub thrust: [Lane; 3],
-    /// Scratch: angular momentum, body frame.
+    /// Angular momentum of the ballistic motion, world, kg m²/s.
     pub momentum: [Lane; 3],
 }
 
@@ -102,7 +102,7 @@ kernel! {
 }
 
 #[inline(always)]
-fn polar_lanes(a: &[Lane; 9], rot: &mut [Lane; 9]) -> bool {
+pub(super) fn polar_lanes(a: &[Lane; 9], rot: &mut [Lane; 9]) -> bool {
     *rot = *a;
     for _ in 0..60 {
         let mut error = [0.0; LANES];
@@ -138,15 +138,15 @@ fn polar_lanes(a: &[Lane; 9], rot: &mut [Lane; 9]) -> bool {
 }
 
 kernel! {
-    /// Inverts H̄ at the iterate and solves without constraint forces. Where a step is
-    /// linearised `again`, the stress of its strain stiffens rotation too: it holds back
-    /// iterates that stretch, and has no say once they have settled.
-    pub fn free_solve(params: &ParamBlock, scheme: &Scheme, again: bool, n: &mut NewtonBlock) = free_solve_lanes
+    /// Inverts H̄ at the iterate and solves without constraint forces. From the
+    /// second linearisation on (`caution` above zero) the stress of the iterate's strain
+    /// stiffens rotation too: it holds back iterates that stretch, and has no say once they
+    /// have settled.
+    pub fn free_solve(params: &ParamBlock, scheme: &Scheme, caution: f64, n: &mut NewtonBlock) = free_solve_lanes
 }
 
 #[inline(always)]
-fn free_solve_lanes(params: &ParamBlock, scheme: &Scheme, again: bool, n: &mut NewtonBlock) {
-    let weight = if again { 1.0 } else { 0.0 };
+fn free_solve_lanes(params: &ParamBlock, scheme: &Scheme, caution: f64, n: &mut NewtonBlock) {
     for lane in 0..LANES {
         let body = params.affine(lane);
         let rot: M3 = gather(&n.rot, lane);
@@ -156,7 +156,7 @@ fn free_solve_lanes(params: &ParamBlock, scheme: &Scheme, again: bool, n: &mut N
         let mut k: V3 = body.geometric_stiffness(&sym(&gather(&n.held, lane)));
         let stretched = body.geometric_stiffness(&stress);
         for axis in 0..3 {
-            k[axis] = k[axis].max(weight * stretched[axis]);
+            k[axis] = k[axis].max(caution * stretched[axis]);
         }
         let inertia = body.inertia();
         let mut implicit = [0.0; 3];

@@ -25,7 +25,7 @@ use crate::math::rotation::{exp, turn_back};
 use crate::math::small::*;
 use crate::model::{ParamBlock, StateBlock};
 
-use super::newton::NewtonBlock;
+use super::newton::{NewtonBlock, polar_lanes};
 
 /// What acts on eight bodies in a half kick.
 #[derive(Clone, Debug)]
@@ -107,6 +107,8 @@ fn predict_lanes(
             shape[k] += 1.0;
         }
         let a = mul(&rot, &shape);
+        let momentum = mul_vec(&rot, &gather(&n.momentum, lane));
+        scatter(&mut n.momentum, lane, &momentum);
         scatter(&mut n.rot, lane, &rot);
         scatter(&mut n.w, lane, &w);
         scatter(&mut n.a, lane, &a);
@@ -230,8 +232,43 @@ fn refresh_load_lanes(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBlock)
 }
 
 kernel! {
+    /// Velocity in the middle of the step, in the frame of the new pose; the rate stays in
+    /// the body frame until `project_accept`. False when a body is crushed.
+    ///
+    /// Angular momentum is carried in the world: A has moved since the flight, and the same
+    /// rate Ȧ about another A would be another angular momentum, at first order in h.
+    pub fn turn_velocity(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBlock) -> bool = turn_velocity_lanes
+}
+
+#[inline(always)]
+fn turn_velocity_lanes(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBlock) -> bool {
+    let (a, before) = (n.a, n.rot);
+    if !polar_lanes(&a, &mut n.rot) {
+        return false;
+    }
+    let per_h = scheme.gamma;
+    for lane in 0..LANES {
+        let body = params.affine(lane);
+        let old: M3 = gather(&before, lane);
+        let rot: M3 = gather(&n.rot, lane);
+        let deviation = tmul(&old, &sub9(&gather(&n.a, lane), &gather(&n.a_pred, lane)));
+        let gained = mul_vec(&old, &body.angular_momentum(&deviation));
+        let momentum = tmul_vec(&rot, &axpy(&gather(&n.momentum, lane), per_h, &gained));
+        let rate = axpy9(&tmul(&old, &gather(&n.w, lane)), per_h, &deviation);
+        let old_spin = body.angular_velocity(&body.angular_momentum(&rate));
+        let strain_rate = sub9(&rate, &skew_matrix(&old_spin));
+        let spin = body.angular_velocity(&momentum);
+        scatter(&mut n.w, lane, &axpy9(&strain_rate, 1.0, &skew_matrix(&spin)));
+        for k in 0..3 {
+            n.v[k][lane] += per_h * (n.t[k][lane] - n.t_pred[k][lane]);
+        }
+    }
+    true
+}
+
+kernel! {
     /// Step 4 without constraint forces: half a kick, then the damping of stiff rotation and
-    /// of strain. The rate goes to the body frame until `project_accept`.
+    /// of strain.
     pub fn project_free(params: &ParamBlock, kick: &KickBlock, scheme: &Scheme, n: &mut NewtonBlock) = project_free_lanes
 }
 
@@ -246,7 +283,7 @@ fn project_free_lanes(
     for lane in 0..LANES {
         let body = params.affine(lane);
         let rot: M3 = gather(&n.rot, lane);
-        let rate = tmul(&rot, &gather(&n.w, lane));
+        let rate: M3 = gather(&n.w, lane);
         let momentum = body.angular_momentum(&rate);
         let omega = body.angular_velocity(&momentum);
         let strain_rate = sub9(&rate, &skew_matrix(&omega));

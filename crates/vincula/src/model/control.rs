@@ -3,16 +3,8 @@
 use glam::DVec3;
 
 use super::{BodyId, Model, State};
+pub use crate::force::Wrench;
 use crate::math::lanes::{LANES, Lane, gather, place, scatter};
-
-/// A force through the centre of mass and a torque about it, in the world.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Wrench {
-    /// Force, N.
-    pub force: DVec3,
-    /// Torque about the centre of mass, N m.
-    pub torque: DVec3,
-}
 
 /// Wrenches on eight bodies.
 #[derive(Clone, Debug)]

@@ -48,6 +48,7 @@ pub use pivot::{Pivot, pivot_reaction};
 pub use runge_kutta::{step_runge_kutta, step_runge_kutta_pivoted};
 pub use symplectic::{step_symplectic, step_symplectic_pivoted};
 
+pub use crate::force::Wrench;
 use glam::{DMat3, DQuat, DVec3};
 use thiserror::Error;
 
@@ -66,32 +67,6 @@ pub struct RigidBody {
     pub v: DVec3,
     /// Angular velocity (rad/s), world frame.
     pub omega: DVec3,
-}
-
-/// A force and a torque on a body, world frame.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Wrench {
-    /// Force (N), acting at the centre of mass.
-    pub force: DVec3,
-    /// Torque (N m) about the centre of mass.
-    pub torque: DVec3,
-}
-
-impl Wrench {
-    /// No force, no torque.
-    pub const ZERO: Self = Self {
-        force: DVec3::ZERO,
-        torque: DVec3::ZERO,
-    };
-
-    /// The weight of a body of `mass` (kg) in the field `gravity` (m/s²).
-    #[inline]
-    pub fn weight(mass: f64, gravity: DVec3) -> Self {
-        Self {
-            force: mass * gravity,
-            torque: DVec3::ZERO,
-        }
-    }
 }
 
 /// Why a rigid body could not be advanced.
