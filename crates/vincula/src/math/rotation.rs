@@ -14,7 +14,7 @@ use super::small::*;
 const ROUND: f64 = 6_755_399_441_055_744.0;
 
 /// π in two pieces, so that the reduction keeps its digits.
-const PI_HIGH: f64 = 3.141_592_653_589_793;
+const PI_HIGH: f64 = std::f64::consts::PI;
 const PI_LOW: f64 = 1.224_646_799_147_353_2e-16;
 
 /// Below this angle the series around zero replaces the quotients.
