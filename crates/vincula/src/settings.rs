@@ -126,7 +126,7 @@ impl Workspace {
             jointed,
             active: Vec::with_capacity(model.params.len()),
             kicks: vec![KickBlock::NONE; if uniform { 1 } else { model.params.len().max(1) }],
-            dual: Dual::new(model, settings.solver),
+            dual: Dual::new(model, settings.solver, level),
             multipliers: vec![0.0; model.rows()],
             total: vec![0.0; model.rows()],
             linear,
@@ -152,7 +152,7 @@ impl Workspace {
         } else {
             self.total.iter_mut().zip(&self.dual.lambda).for_each(|(t, l)| *t += l);
         }
-        self.dual.load(model, &mut self.newton);
+        self.dual.load(model, &mut self.newton, &self.active);
     }
 
     /// The forces of the last iteration are those of the step.

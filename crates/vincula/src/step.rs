@@ -94,7 +94,7 @@ pub fn step(
             newton::set_velocity(work.level, &scheme, &mut work.newton[index]);
         }
     }
-    report.residual = work.dual.violation(model, &work.newton);
+    report.residual = work.dual.violation(model, &work.newton, &work.active);
     commit(model, state, work, h)?;
     Ok(report)
 }
@@ -187,7 +187,7 @@ fn solve_step(
         for &index in &work.active {
             newton::free_solve(work.level, &model.params[index], scheme, caution, &mut work.newton[index]);
         }
-        work.dual.factor(model, &work.newton).map_err(|fault| dual_fault(model, fault, time))?;
+        work.dual.factor(model, &work.newton, &work.active).map_err(|fault| dual_fault(model, fault, time))?;
         report.update = correct(model, work, rule.residual);
         report.converged = report.update <= rule.update;
         if report.converged || report.iterations >= rule.limit {
@@ -225,7 +225,7 @@ fn caution(iteration: usize) -> f64 {
 fn correct(model: &Model, work: &mut Workspace, tolerance: f64) -> f64 {
     let mut previous = f64::INFINITY;
     loop {
-        let violation = work.dual.violation(model, &work.newton);
+        let violation = work.dual.violation(model, &work.newton, &work.active);
         let first = previous == f64::INFINITY;
         if !first && (violation <= tolerance || violation > 0.5 * previous) {
             return work.active.iter().fold(0.0, |m, i| m.max(largest(&work.newton[*i])));
@@ -271,9 +271,9 @@ fn project_velocity(model: &Model, work: &mut Workspace, scheme: &Scheme) {
         let n = &mut work.newton[index];
         tempered::project_free(work.level, &model.params[index], kick, scheme, n);
     }
-    work.dual.drift(model, &work.newton, scheme.h);
+    work.dual.drift(model, &work.newton, &work.active, scheme.h);
     work.dual.solve();
-    work.dual.load(model, &mut work.newton);
+    work.dual.load(model, &mut work.newton, &work.active);
     work.average_multipliers();
     for &index in &work.active {
         tempered::project_accept(work.level, scheme, &mut work.newton[index]);

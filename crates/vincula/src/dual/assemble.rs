@@ -1,6 +1,7 @@
 //! Blocks of `J H⁻¹ Jᵀ`: for each body, every pair of the joints at it.
 
 use super::linearize::{SideRows, dot9};
+use super::ports::NO_PORT;
 use super::{Dual, Incidence};
 use crate::body::affine::Inverse;
 use crate::integrate::newton::NewtonBlock;
@@ -29,42 +30,48 @@ impl Dual {
                 Response { rot: gather(&work[block].rot, lane), inverse: work[block].inverse_of(lane) };
             let mut edge = self.edge_starts[body];
             for i in range.clone() {
-                self.add_diagonal(self.incidences[i], &response);
+                self.add_diagonal(self.incidences[i], body, &response);
                 for j in i + 1..range.end {
-                    self.add_edge(self.incidences[i], self.incidences[j], self.edges[edge], &response);
+                    let pair = [self.incidences[i], self.incidences[j]];
+                    self.add_edge(pair, self.edges[edge], body, &response);
                     edge += 1;
                 }
             }
         }
     }
 
-    fn add_diagonal(&mut self, incidence: Incidence, response: &Response) {
-        let mut block = [0.0; 36];
-        let (side, points) = self.side(incidence);
-        let n = couple(&mut block, (side, points), (side, points), response);
+    fn add_diagonal(&mut self, incidence: Incidence, body: usize, response: &Response) {
         let (island, node) = self.location(incidence);
-        let target = self.islands[island].matrix.diagonal_mut(node);
-        for k in 0..n {
-            target[k] += block[k];
-        }
+        let (block, lane) = place(body);
+        let (side, points) = self.side(incidence);
+        let mut values = [0.0; 36];
+        let n = if points && incidence.port != NO_PORT {
+            let own: S3 = gather(&self.ports[block].own[incidence.port as usize], lane);
+            let known = full(&own);
+            couple(&mut values, (side, points), (side, points), response, Some(&known))
+        } else {
+            couple(&mut values, (side, points), (side, points), response, None)
+        };
+        add_to(self.islands[island].matrix.diagonal_mut(node), &values[..n]);
     }
 
-    fn add_edge(&mut self, i: Incidence, j: Incidence, edge: u32, response: &Response) {
-        let (island, node_i) = self.location(i);
-        let (_, node_j) = self.location(j);
+    fn add_edge(&mut self, pair: [Incidence; 2], edge: u32, body: usize, response: &Response) {
+        let (island, node_i) = self.location(pair[0]);
+        let (_, node_j) = self.location(pair[1]);
         // Edges are stored from the lower to the higher node.
-        let (low, high) = if node_i < node_j { (i, j) } else { (j, i) };
-        let mut block = [0.0; 36];
-        let n = couple(&mut block, self.side(low), self.side(high), response);
-        let matrix = &mut self.islands[island].matrix;
-        if node_i == node_j {
-            // Two ends of one joint at one body are refused by the builder.
-            return;
-        }
-        let target = matrix.edge_mut(edge as usize);
-        for k in 0..n {
-            target[k] += block[k];
-        }
+        let [low, high] = if node_i < node_j { pair } else { [pair[1], pair[0]] };
+        let mut values = [0.0; 36];
+        let n = if low.port != NO_PORT && high.port != NO_PORT {
+            let (block, lane) = place(body);
+            let mutual: M3 = gather(&self.ports[block].mutual, lane);
+            let sign = self.side(low).0.sign * self.side(high).0.sign;
+            let known = if low.port < high.port { mutual } else { transpose(&mutual) };
+            let known = known.map(|x| sign * x);
+            couple(&mut values, self.side(low), self.side(high), response, Some(&known))
+        } else {
+            couple(&mut values, self.side(low), self.side(high), response, None)
+        };
+        add_to(self.islands[island].matrix.edge_mut(edge as usize), &values[..n]);
     }
 
     fn location(&self, incidence: Incidence) -> (usize, usize) {
@@ -72,12 +79,22 @@ impl Dual {
     }
 }
 
-/// Writes the block `J_i H⁻¹ J_jᵀ` row-major; returns its length.
+#[inline(always)]
+fn add_to(target: &mut [f64], values: &[f64]) {
+    for (t, v) in target.iter_mut().zip(values) {
+        *t += v;
+    }
+}
+
+/// Writes the block `J_i H⁻¹ J_jᵀ` row-major; returns its length. The part of two points
+/// may be known already.
+#[inline]
 fn couple(
     block: &mut [f64; 36],
     (si, points_i): (&SideRows, bool),
     (sj, points_j): (&SideRows, bool),
     response: &Response,
+    known: Option<&M3>,
 ) -> usize {
     let first_i = if points_i { 3 } else { 0 };
     let first_j = if points_j { 3 } else { 0 };
@@ -85,12 +102,14 @@ fn couple(
     let rows = first_i + si.count;
     let (rot, inverse) = (&response.rot, &response.inverse);
     if points_i && points_j {
-        let local = inverse.compliance(&si.point, &sj.point);
-        let world = mult(&mul(rot, &local), rot);
-        let sign = si.sign * sj.sign;
+        let world = known.copied().unwrap_or_else(|| {
+            let local = inverse.compliance(&si.point, &sj.point);
+            let sign = si.sign * sj.sign;
+            mult(&mul(rot, &local), rot).map(|x| sign * x)
+        });
         for r in 0..3 {
             for c in 0..3 {
-                block[r * columns + c] = sign * world[3 * r + c];
+                block[r * columns + c] = world[3 * r + c];
             }
         }
     }

@@ -1,12 +1,13 @@
 //! Gradients of the joints at an iterate, in the frames the dual system needs.
 
 use super::Dual;
+use super::ports::NO_PORT;
 use crate::integrate::newton::NewtonBlock;
 use crate::joint::rows::{Carried, Gradient, RowKind};
 use crate::joint::{Joint, Side};
 use crate::math::lanes::{gather, place};
 use crate::math::small::*;
-use crate::model::Model;
+use crate::model::{Endpoint, Model};
 
 /// Rows of a joint besides its point: at most a whole joint without one.
 const MAX_GENERAL: usize = 5;
@@ -37,6 +38,8 @@ pub(crate) struct SideRows {
     pub general: [GeneralRow; MAX_GENERAL],
     /// How many of them are used.
     pub count: usize,
+    /// Port of the body that is this point.
+    pub port: u8,
 }
 
 /// A linearised joint.
@@ -57,12 +60,19 @@ impl JointRows {
             point: side.point,
             general: [GeneralRow::ZERO; MAX_GENERAL],
             count,
+            port: NO_PORT,
         };
         JointRows { points, a: side(&joint.a, 1.0), b: side(&joint.b, -1.0) }
     }
 }
 
 impl SideRows {
+    /// Whether the kernels know where this end is.
+    #[inline(always)]
+    pub(super) fn ported(&self, endpoint: Endpoint) -> bool {
+        self.port != NO_PORT || endpoint == Endpoint::World
+    }
+
     /// Adds the rate of every row from the motion of this body.
     pub(super) fn add_rate(&self, rot: &M3, rate: &M3, v: &V3, points: bool, out: &mut [f64]) {
         let mut first = 0;
@@ -78,11 +88,17 @@ impl SideRows {
         }
     }
 
-    /// `Jᵀλ`: load on A in the body frame, force in the world.
-    pub(super) fn transpose_multiply(&self, rot: &M3, points: bool, lambda: &[f64]) -> (M3, V3) {
+    /// `Jᵀλ` of the point rows, if `points`, and of the `rest`: load on A in the body frame,
+    /// force in the world.
+    pub(super) fn transpose_multiply(
+        &self,
+        rot: &M3,
+        points: bool,
+        lambda: &[f64],
+        rest: &[f64],
+    ) -> (M3, V3) {
         let mut load = [0.0; 9];
         let mut thrust = [0.0; 3];
-        let mut first = 0;
         if points {
             thrust = scale(&[lambda[0], lambda[1], lambda[2]], self.sign);
             let f = tmul_vec(rot, &thrust);
@@ -91,9 +107,8 @@ impl SideRows {
                     load[3 * i + j] = f[i] * self.point[j];
                 }
             }
-            first = 3;
         }
-        for (row, l) in self.general[..self.count].iter().zip(&lambda[first..]) {
+        for (row, l) in self.general[..self.count].iter().zip(rest) {
             load = axpy9(&load, *l, &row.a);
             thrust = axpy(&thrust, *l, &row.t);
         }
