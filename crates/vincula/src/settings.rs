@@ -145,14 +145,14 @@ impl Workspace {
     }
 
     /// Solves for and applies the constraint forces of the current violation.
-    pub(crate) fn solve_dual(&mut self, model: &Model, first: bool) {
+    pub(crate) fn solve_dual(&mut self, first: bool) {
         self.dual.solve();
         if first {
             self.total.copy_from_slice(&self.dual.lambda);
         } else {
             self.total.iter_mut().zip(&self.dual.lambda).for_each(|(t, l)| *t += l);
         }
-        self.dual.load(model, &mut self.newton, &self.active);
+        self.dual.load(&mut self.newton, &self.active);
     }
 
     /// The forces of the last iteration are those of the step.

@@ -231,7 +231,7 @@ fn correct(model: &Model, work: &mut Workspace, tolerance: f64) -> f64 {
             return work.active.iter().fold(0.0, |m, i| m.max(largest(&work.newton[*i])));
         }
         previous = violation;
-        work.solve_dual(model, first);
+        work.solve_dual(first);
         let mut update = 0.0f64;
         for &index in &work.active {
             let u = newton::accept(work.level, &mut work.newton[index]);
@@ -271,9 +271,9 @@ fn project_velocity(model: &Model, work: &mut Workspace, scheme: &Scheme) {
         let n = &mut work.newton[index];
         tempered::project_free(work.level, &model.params[index], kick, scheme, n);
     }
-    work.dual.drift(model, &work.newton, &work.active, scheme.h);
+    work.dual.drift(&work.newton, &work.active, scheme.h);
     work.dual.solve();
-    work.dual.load(model, &mut work.newton, &work.active);
+    work.dual.load(&mut work.newton, &work.active);
     work.average_multipliers();
     for &index in &work.active {
         tempered::project_accept(work.level, scheme, &mut work.newton[index]);

@@ -1,6 +1,6 @@
 //! Blocks of `J H⁻¹ Jᵀ`: for each body, every pair of the joints at it.
 
-use super::linearize::{SideRows, dot9};
+use super::linearize::{GeneralRow, SideRows, dot9};
 use super::ports::NO_PORT;
 use super::{Dual, Incidence};
 use crate::body::affine::Inverse;
@@ -13,6 +13,20 @@ use crate::model::Model;
 struct Response {
     rot: M3,
     inverse: Inverse,
+}
+
+/// One of the two joints of a block: its end at the body and its rows.
+#[derive(Clone, Copy)]
+struct End<'a> {
+    side: &'a SideRows,
+    points: bool,
+    general: &'a [GeneralRow],
+}
+
+impl End<'_> {
+    fn first(&self) -> usize {
+        if self.points { 3 } else { 0 }
+    }
 }
 
 impl Dual {
@@ -43,14 +57,13 @@ impl Dual {
     fn add_diagonal(&mut self, incidence: Incidence, body: usize, response: &Response) {
         let (island, node) = self.location(incidence);
         let (block, lane) = place(body);
-        let (side, points) = self.side(incidence);
+        let end = self.end(incidence);
         let mut values = [0.0; 36];
-        let n = if points && incidence.port != NO_PORT {
+        let n = if incidence.port != NO_PORT {
             let own: S3 = gather(&self.ports[block].own[incidence.port as usize], lane);
-            let known = full(&own);
-            couple(&mut values, (side, points), (side, points), response, Some(&known))
+            couple(&mut values, end, end, response, Some(&full(&own)))
         } else {
-            couple(&mut values, (side, points), (side, points), response, None)
+            couple(&mut values, end, end, response, None)
         };
         add_to(self.islands[island].matrix.diagonal_mut(node), &values[..n]);
     }
@@ -64,14 +77,19 @@ impl Dual {
         let n = if low.port != NO_PORT && high.port != NO_PORT {
             let (block, lane) = place(body);
             let mutual: M3 = gather(&self.ports[block].mutual, lane);
-            let sign = self.side(low).0.sign * self.side(high).0.sign;
+            let sign = self.end(low).side.sign * self.end(high).side.sign;
             let known = if low.port < high.port { mutual } else { transpose(&mutual) };
             let known = known.map(|x| sign * x);
-            couple(&mut values, self.side(low), self.side(high), response, Some(&known))
+            couple(&mut values, self.end(low), self.end(high), response, Some(&known))
         } else {
-            couple(&mut values, self.side(low), self.side(high), response, None)
+            couple(&mut values, self.end(low), self.end(high), response, None)
         };
         add_to(self.islands[island].matrix.edge_mut(edge as usize), &values[..n]);
+    }
+
+    fn end(&self, incidence: Incidence) -> End<'_> {
+        let (side, points) = self.side(incidence);
+        End { side, points, general: side.rows(&self.general) }
     }
 
     fn location(&self, incidence: Incidence) -> (usize, usize) {
@@ -91,20 +109,19 @@ fn add_to(target: &mut [f64], values: &[f64]) {
 #[inline]
 fn couple(
     block: &mut [f64; 36],
-    (si, points_i): (&SideRows, bool),
-    (sj, points_j): (&SideRows, bool),
+    i: End<'_>,
+    j: End<'_>,
     response: &Response,
     known: Option<&M3>,
 ) -> usize {
-    let first_i = if points_i { 3 } else { 0 };
-    let first_j = if points_j { 3 } else { 0 };
-    let columns = first_j + sj.count;
-    let rows = first_i + si.count;
+    let (first_i, first_j) = (i.first(), j.first());
+    let rows = first_i + i.general.len();
+    let columns = first_j + j.general.len();
     let (rot, inverse) = (&response.rot, &response.inverse);
-    if points_i && points_j {
+    if i.points && j.points {
         let world = known.copied().unwrap_or_else(|| {
-            let local = inverse.compliance(&si.point, &sj.point);
-            let sign = si.sign * sj.sign;
+            let local = inverse.compliance(&i.side.point, &j.side.point);
+            let sign = i.side.sign * j.side.sign;
             mult(&mul(rot, &local), rot).map(|x| sign * x)
         });
         for r in 0..3 {
@@ -113,24 +130,24 @@ fn couple(
             }
         }
     }
-    if points_i {
-        for (k, row) in sj.general[..sj.count].iter().enumerate() {
-            let u = point_response(rot, inverse, &si.point, &row.response, &row.t);
+    if i.points {
+        for (k, row) in j.general.iter().enumerate() {
+            let u = point_response(rot, inverse, &i.side.point, row);
             for r in 0..3 {
-                block[r * columns + first_j + k] = si.sign * u[r];
+                block[r * columns + first_j + k] = i.side.sign * u[r];
             }
         }
     }
-    if points_j {
-        for (k, row) in si.general[..si.count].iter().enumerate() {
-            let u = point_response(rot, inverse, &sj.point, &row.response, &row.t);
+    if j.points {
+        for (k, row) in i.general.iter().enumerate() {
+            let u = point_response(rot, inverse, &j.side.point, row);
             for c in 0..3 {
-                block[(first_i + k) * columns + c] = sj.sign * u[c];
+                block[(first_i + k) * columns + c] = j.side.sign * u[c];
             }
         }
     }
-    for (r, row) in si.general[..si.count].iter().enumerate() {
-        for (c, column) in sj.general[..sj.count].iter().enumerate() {
+    for (r, row) in i.general.iter().enumerate() {
+        for (c, column) in j.general.iter().enumerate() {
             block[(first_i + r) * columns + first_j + c] =
                 dot9(&row.a, &column.response) + inverse.translation * dot(&row.t, &column.t);
         }
@@ -139,6 +156,6 @@ fn couple(
 }
 
 /// Displacement of a point of the body under a unit force of a row, world.
-fn point_response(rot: &M3, inverse: &Inverse, point: &V3, p: &M3, t: &V3) -> V3 {
-    axpy(&mul_vec(rot, &mul_vec(p, point)), inverse.translation, t)
+fn point_response(rot: &M3, inverse: &Inverse, point: &V3, row: &GeneralRow) -> V3 {
+    axpy(&mul_vec(rot, &mul_vec(&row.response, point)), inverse.translation, &row.t)
 }

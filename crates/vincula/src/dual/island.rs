@@ -67,7 +67,9 @@ impl Island {
 impl Dual {
     /// Finds the islands of a model and chooses a solver for each.
     pub fn new(model: &Model, choice: SolverChoice, level: Level) -> Dual {
-        let mut joints: Vec<JointRows> = model.joints.iter().map(JointRows::new).collect();
+        let mut general = Vec::new();
+        let mut joints: Vec<JointRows> =
+            model.joints.iter().map(|joint| JointRows::new(joint, &mut general)).collect();
         let mut incident = incidences(model);
         let ports = assign_ports(&mut incident, &mut joints);
         let mut starts = vec![0];
@@ -83,6 +85,7 @@ impl Dual {
         let mut dual = Dual {
             islands: Vec::new(),
             joints,
+            general,
             ports,
             level,
             lambda: vec![0.0; offsets[model.joints.len()]],

@@ -19,9 +19,9 @@ use crate::integrate::newton::NewtonBlock;
 use crate::math::dispatch::Level;
 use crate::math::lanes::{gather, place, scatter};
 use crate::math::small::*;
-use crate::model::{Endpoint, Model};
+use crate::model::Model;
 use island::Island;
-use linearize::{JointRows, SideRows};
+use linearize::{GeneralRow, JointRows, SideRows, dot9};
 use ports::{NO_PORT, PortBlock};
 
 /// One joint seen from a body: which joint, and whether the body is its first end.
@@ -37,6 +37,8 @@ pub struct Dual {
     islands: Vec<Island>,
     /// Linearised joints.
     joints: Vec<JointRows>,
+    /// Their rows that are not points.
+    general: Vec<GeneralRow>,
     /// First row of each joint among the rows of the model.
     offsets: Vec<usize>,
     /// Joints at each body: `incidences[starts[b]..starts[b + 1]]`.
@@ -114,17 +116,17 @@ impl Dual {
             ports::find_places(self.level, &work[block], &mut self.ports[block]);
         }
         let mut worst = 0.0f64;
-        for (index, joint) in model.joints.iter().enumerate() {
+        for index in 0..self.joints.len() {
             let rows = &self.joints[index];
             let range = self.offsets[index]..self.offsets[index + 1];
-            let ported = rows.points && rows.a.ported(joint.a.endpoint) && rows.b.ported(joint.b.endpoint);
+            let ported = rows.points && rows.a.ported() && rows.b.ported();
             if ported {
-                let a = self.place(&rows.a, joint.a.endpoint);
-                let b = self.place(&rows.b, joint.b.endpoint);
-                self.lambda[range.start..range.start + 3].copy_from_slice(&sub(&a, &b));
+                let gap = sub(&self.place(&rows.a), &self.place(&rows.b));
+                self.lambda[range.start..range.start + 3].copy_from_slice(&gap);
             }
             let first = if ported { 3 } else { 0 };
             if range.len() > first {
+                let joint = &model.joints[index];
                 let (a, b) = linearize::carried(joint, work);
                 for (row, kind) in joint.row_kinds().iter().enumerate().skip(first) {
                     self.lambda[range.start + row] = kind.value(&a, &b, joint.length);
@@ -138,8 +140,9 @@ impl Dual {
     }
 
     /// Place or velocity of a ported end; the world's point is where it is, at rest.
-    fn place(&self, side: &SideRows, endpoint: Endpoint) -> V3 {
-        match endpoint.index() {
+    #[inline(always)]
+    fn place(&self, side: &SideRows) -> V3 {
+        match side.body() {
             None => side.point,
             Some(body) => {
                 let (block, lane) = place(body);
@@ -149,32 +152,37 @@ impl Dual {
     }
 
     /// Right-hand side: h times the rate of every row. Rates are in the body frame.
-    pub(crate) fn drift(&mut self, model: &Model, work: &[NewtonBlock], active: &[usize], h: f64) {
+    pub(crate) fn drift(&mut self, work: &[NewtonBlock], active: &[usize], h: f64) {
         for &block in active {
             ports::find_velocities(self.level, &work[block], &mut self.ports[block]);
         }
-        for (index, joint) in model.joints.iter().enumerate() {
-            let rows = &self.joints[index];
-            let range = self.offsets[index]..self.offsets[index + 1];
-            let out = &mut self.lambda[range];
+        for (index, rows) in self.joints.iter().enumerate() {
+            let out = &mut self.lambda[self.offsets[index]..self.offsets[index + 1]];
             out.fill(0.0);
-            for (side, endpoint) in [(&rows.a, joint.a.endpoint), (&rows.b, joint.b.endpoint)] {
-                let Some(body) = endpoint.index() else { continue };
+            for side in [&rows.a, &rows.b] {
+                let Some(body) = side.body() else { continue };
                 let (block, lane) = place(body);
                 let n = &work[block];
-                if side.port == NO_PORT || side.count > 0 {
+                if rows.points {
+                    let u = if side.port != NO_PORT {
+                        gather(&self.ports[block].place[side.port as usize], lane)
+                    } else {
+                        let (rot, rate) = (gather(&n.rot, lane), gather(&n.w, lane));
+                        side.point_velocity(&rot, &rate, &gather(&n.v, lane))
+                    };
+                    for k in 0..3 {
+                        out[k] += h * side.sign * u[k];
+                    }
+                }
+                if side.count > 0 {
                     let rate: M3 = gather(&n.w, lane);
                     let v: V3 = gather(&n.v, lane);
-                    let rot: M3 = gather(&n.rot, lane);
-                    side.add_rate(&rot, &rate, &v, rows.points, out);
-                } else {
-                    let u: V3 = gather(&self.ports[block].place[side.port as usize], lane);
-                    for k in 0..3 {
-                        out[k] += side.sign * u[k];
+                    let first = if rows.points { 3 } else { 0 };
+                    for (k, row) in side.rows(&self.general).iter().enumerate() {
+                        out[first + k] += h * (dot9(&row.a, &rate) + dot(&row.t, &v));
                     }
                 }
             }
-            out.iter_mut().for_each(|x| *x *= h);
         }
     }
 
@@ -186,27 +194,26 @@ impl Dual {
     }
 
     /// Puts the constraint forces `−Jᵀλ` on the bodies.
-    pub(crate) fn load(&mut self, model: &Model, work: &mut [NewtonBlock], active: &[usize]) {
-        for (index, joint) in model.joints.iter().enumerate() {
-            let rows = &self.joints[index];
+    pub(crate) fn load(&mut self, work: &mut [NewtonBlock], active: &[usize]) {
+        for (index, rows) in self.joints.iter().enumerate() {
             let lambda = &self.lambda[self.offsets[index]..self.offsets[index + 1]];
-            for (side, endpoint) in [(&rows.a, joint.a.endpoint), (&rows.b, joint.b.endpoint)] {
-                let Some(body) = endpoint.index() else { continue };
+            for side in [&rows.a, &rows.b] {
+                let Some(body) = side.body() else { continue };
                 let (block, lane) = place(body);
-                if side.port != NO_PORT {
-                    let f = scale(&[lambda[0], lambda[1], lambda[2]], side.sign);
-                    scatter(&mut self.ports[block].force[side.port as usize], lane, &f);
+                let n = &mut work[block];
+                let mut rest = lambda;
+                if rows.points {
+                    let force = scale(&[lambda[0], lambda[1], lambda[2]], side.sign);
+                    rest = &lambda[3..];
+                    if side.port != NO_PORT {
+                        scatter(&mut self.ports[block].force[side.port as usize], lane, &force);
+                    } else {
+                        let load = side.point_load(&gather(&n.rot, lane), &force);
+                        subtract(n, lane, &load, &force);
+                    }
                 }
-                if side.port == NO_PORT || side.count > 0 {
-                    let n = &mut work[block];
-                    let rot: M3 = gather(&n.rot, lane);
-                    let points = rows.points && side.port == NO_PORT;
-                    let rest = if rows.points { &lambda[3..] } else { lambda };
-                    let (load, thrust) = side.transpose_multiply(&rot, points, lambda, rest);
-                    let total = sub9(&gather(&n.load, lane), &load);
-                    scatter(&mut n.load, lane, &total);
-                    let thrust = sub(&gather(&n.thrust, lane), &thrust);
-                    scatter(&mut n.thrust, lane, &thrust);
+                for (row, l) in side.rows(&self.general).iter().zip(rest) {
+                    subtract(n, lane, &row.a.map(|x| l * x), &scale(&row.t, *l));
                 }
             }
         }
@@ -220,4 +227,12 @@ impl Dual {
         let side = if incidence.first { &rows.a } else { &rows.b };
         (side, rows.points)
     }
+}
+
+/// Takes a load on A, body frame, and a force, world, away from a body.
+fn subtract(n: &mut NewtonBlock, lane: usize, load: &M3, force: &V3) {
+    let total = sub9(&gather(&n.load, lane), load);
+    scatter(&mut n.load, lane, &total);
+    let thrust = sub(&gather(&n.thrust, lane), force);
+    scatter(&mut n.thrust, lane, &thrust);
 }
