@@ -64,7 +64,7 @@ pub struct Report {
     pub time: f64,
     /// Time from start to end, with watching and recording, s.
     pub wall_s: f64,
-    /// Simulated time over time spent in steps.
+    /// Step length over the median duration of a step.
     pub real_time_factor: f64,
     pub probes: Vec<ProbeReport>,
     pub warnings: Vec<String>,
@@ -103,7 +103,7 @@ impl Report {
             level: engine.level(),
             time: outcome.time,
             wall_s: outcome.wall,
-            real_time_factor: outcome.time / outcome.stepping,
+            real_time_factor: scene.h / (1e-3 * outcome.step_time.median),
             warnings: warnings(request, &outcome),
             probes: probes(&scene.probes, &outcome),
             error: outcome.error,

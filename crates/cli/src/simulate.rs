@@ -23,8 +23,6 @@ pub struct Outcome {
     pub time: f64,
     /// Duration of a step.
     pub step_time: StepTime,
-    /// Time spent in steps, s.
-    pub stepping: f64,
     /// Time from start to end with everything, s.
     pub wall: f64,
     /// Mean number of iterations of a step.
@@ -133,14 +131,12 @@ pub fn simulate(
     }
     progress.finish();
     let wall = begin.elapsed().as_secs_f64();
-    let stepping = stopwatch.total().as_secs_f64();
     let state = engine.view(scene).state;
     let (time, finite) = (state.time, is_finite(state));
     Outcome {
         steps: done,
         time,
         step_time: stopwatch.finish(engine, scene),
-        stepping,
         wall,
         iterations_mean: iterations as f64 / done as f64,
         unconverged,
