@@ -290,7 +290,7 @@ fn commit(model: &Model, state: &mut State, work: &mut Workspace, h: f64) -> Res
         next.v = n.v;
         next.load = n.held;
     }
-    if let Some(index) = work.next.iter().position(|block| !is_sound(block)) {
+    if let Some(&index) = work.active.iter().find(|&&index| !is_sound(&work.next[index])) {
         return Err(not_finite(model, index, &work.next[index], state.time));
     }
     std::mem::swap(&mut state.blocks, &mut work.next);

@@ -14,8 +14,8 @@ use crate::model::{ParamBlock, StateBlock};
 const UNSTRAINED: f64 = 1e-13;
 
 kernel! {
-    /// Advances eight bodies by h; false, with `next` unusable, when one is strained or
-    /// turns faster than the short series resolves.
+    /// Advances eight bodies by h; false, with `next` unusable, when one is strained, turns
+    /// faster than one substep resolves, or is not finite.
     pub fn advance(params: &ParamBlock, past: &StateBlock, kick: &KickBlock, h: f64, next: &mut StateBlock) -> bool = advance_lanes
 }
 
@@ -52,6 +52,8 @@ fn advance_lanes(
         q[k] = [1.0; LANES];
     }
     fly_lanes(params, h, &mut momentum, &mut q);
+    // 0·x is zero for finite x only.
+    let mut unsound: Lane = [0.0; LANES];
     for lane in 0..LANES {
         let body = params.affine(lane);
         let r = mul(&gather(&rot, lane), &gather(&q, lane));
@@ -67,8 +69,13 @@ fn advance_lanes(
         scatter(&mut next.t, lane, &axpy(&gather(&past.t, lane), h, &v));
         let wind: V3 = gather(&kick.wind, lane);
         let v = axpy(&v, 0.5 * h, &gather(&kick.acceleration, lane));
-        scatter(&mut next.v, lane, &axpy(&wind, kick.linear_decay[lane], &sub(&v, &wind)));
+        let v = axpy(&wind, kick.linear_decay[lane], &sub(&v, &wind));
+        scatter(&mut next.v, lane, &v);
         scatter(&mut next.load, lane, &[0.0; 9]);
+        // A non-finite rotation or momentum shows in the rate.
+        let rates = (w[0] + w[4] + w[8]) + (w[1] + w[2] + w[3]) + (w[5] + w[6] + w[7]);
+        let places = next.t[0][lane] + next.t[1][lane] + next.t[2][lane];
+        unsound[lane] = 0.0 * ((v[0] + v[1] + v[2]) + rates + places);
     }
-    true
+    unsound == [0.0; LANES]
 }

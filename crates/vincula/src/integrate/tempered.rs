@@ -145,19 +145,21 @@ fn start_frame_load(body: &Affine, scheme: &Scheme, held: &M3, q: &M3) -> M3 {
 pub(super) fn wobble_lanes(params: &ParamBlock, h: f64, momentum: &[Lane; 3]) -> f64 {
     let mut worst = [0.0; LANES];
     for lane in 0..LANES {
-        let i = params.affine(lane).inertia();
+        let i: V3 = gather(&params.inverse_inertia, lane);
         let l: V3 = gather(momentum, lane);
-        let least = i[0].min(i[1]).min(i[2]);
-        let most = i[0].max(i[1]).max(i[2]);
-        worst[lane] = h * dot(&l, &l).sqrt() * (most - least) / (least * most);
+        let spread = h * (i[0].max(i[1]).max(i[2]) - i[0].min(i[1]).min(i[2]));
+        worst[lane] = dot(&l, &l) * spread * spread;
     }
-    worst.iter().fold(0.0, |m: f64, x| m.max(*x))
+    worst.iter().fold(0.0, |m: f64, x| m.max(*x)).sqrt()
 }
 
 /// Wobble per substep that the fixed point still contracts quickly.
 pub(super) const STEADY: f64 = 0.25;
 /// More substeps than this are not taken; the spin is then far beyond the step.
 const MOST_SUBSTEPS: f64 = 64.0;
+/// Squared relative change of L̄ at which the fixed point stops; one more iteration would
+/// change a tenth of that at most.
+const FLOWN: f64 = 1e-21;
 
 /// Ballistic rotation: writes Q and the angular momentum after it, both in the body.
 #[inline(always)]
@@ -175,20 +177,18 @@ fn fly(params: &ParamBlock, h: f64, n: &mut NewtonBlock) {
 /// One substep of the flight; takes the short series where every lane turns slowly.
 #[inline(always)]
 pub(super) fn fly_lanes(params: &ParamBlock, h: f64, momentum: &mut [Lane; 3], q: &mut [Lane; 9]) {
-    let mut inverse = [[0.0; LANES]; 3];
+    let inverse = &params.inverse_inertia;
     let mut fastest = [0.0; LANES];
     for lane in 0..LANES {
-        let i = params.affine(lane).inertia();
-        let inv = [1.0 / i[0], 1.0 / i[1], 1.0 / i[2]];
+        let inv: V3 = gather(inverse, lane);
         let l: V3 = gather(momentum, lane);
         let most = inv[0].max(inv[1]).max(inv[2]) * h;
         fastest[lane] = dot(&l, &l) * most * most;
-        scatter(&mut inverse, lane, &inv);
     }
     if fastest.iter().all(|t| *t < SHORT_SERIES) {
-        fly_with::<true>(&inverse, h, momentum, q);
+        fly_with::<true>(inverse, h, momentum, q);
     } else {
-        fly_with::<false>(&inverse, h, momentum, q);
+        fly_with::<false>(inverse, h, momentum, q);
     }
 }
 
@@ -216,7 +216,7 @@ fn fly_with<const SHORT: bool>(
             let w = scale(&times(&add(&l, &end), &gather(inverse, lane)), 0.5 * h);
             let after = turn_back::<SHORT>(&w, &l);
             let d = sub(&after, &end);
-            change[lane] = dot(&d, &d) - 1e-26 * dot(&l, &l);
+            change[lane] = dot(&d, &d) - FLOWN * dot(&l, &l);
             scatter(momentum, lane, &after);
         }
         if change.iter().all(|c| *c <= 0.0) {

@@ -14,7 +14,7 @@ use super::small::*;
 const ROUND: f64 = 6_755_399_441_055_744.0;
 
 /// π in two pieces, so that the reduction keeps its digits.
-const PI_HIGH: f64 = 3.141_592_653_589_793;
+const PI_HIGH: f64 = std::f64::consts::PI;
 const PI_LOW: f64 = 1.224_646_799_147_353_2e-16;
 
 /// Below this angle the series around zero replaces the quotients.
@@ -72,14 +72,40 @@ pub const SHORT_SERIES: f64 = 0.25;
 /// The same for θ² below [`SHORT_SERIES`]: no root, no division.
 #[inline(always)]
 pub fn rodrigues_short(theta_squared: f64) -> (f64, f64) {
-    let t = theta_squared;
-    let (mut a, mut b) = (1.0, 1.0);
-    for k in (1..8).rev() {
-        let n = (2 * k) as f64;
-        a = 1.0 - t * a * (1.0 / (n * (n + 1.0)));
-        b = 1.0 - t * b * (1.0 / ((n + 1.0) * (n + 2.0)));
-    }
-    (a, 0.5 * b)
+    (estrin(&SINE, theta_squared), estrin(&VERSINE, theta_squared))
+}
+
+/// (−1)^k/(2k+1)!: sin θ/θ in powers of θ².
+const SINE: [f64; 8] = [
+    1.0,
+    -1.0 / 6.0,
+    1.0 / 120.0,
+    -1.0 / 5040.0,
+    1.0 / 362_880.0,
+    -1.0 / 39_916_800.0,
+    1.0 / 6_227_020_800.0,
+    -1.0 / 1_307_674_368_000.0,
+];
+
+/// (−1)^k/(2k+2)!: (1 − cos θ)/θ² in powers of θ².
+const VERSINE: [f64; 8] = [
+    1.0 / 2.0,
+    -1.0 / 24.0,
+    1.0 / 720.0,
+    -1.0 / 40_320.0,
+    1.0 / 3_628_800.0,
+    -1.0 / 479_001_600.0,
+    1.0 / 87_178_291_200.0,
+    -1.0 / 20_922_789_888_000.0,
+];
+
+/// A polynomial of degree seven in pairs, which waits for half as many results as Horner.
+#[inline(always)]
+fn estrin(c: &[f64; 8], t: f64) -> f64 {
+    let t2 = t * t;
+    let low = (c[0] + c[1] * t) + (c[2] + c[3] * t) * t2;
+    let high = (c[4] + c[5] * t) + (c[6] + c[7] * t) * t2;
+    low + high * (t2 * t2)
 }
 
 /// exp of `w ×` as a matrix; `SHORT` promises θ² < [`SHORT_SERIES`].
