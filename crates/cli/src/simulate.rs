@@ -33,6 +33,8 @@ pub struct Outcome {
     pub residual_max: f64,
     /// Energy at the start, at the end and its largest gain over the start, J.
     pub energy: [f64; 3],
+    /// Largest kinetic energy, J: what a gain is to be measured by.
+    pub kinetic_max: f64,
     /// Whether the last state is finite.
     pub finite: bool,
     /// Steps between two looks at energy and probes.
@@ -50,6 +52,7 @@ struct Watch {
     start: f64,
     end: f64,
     most: f64,
+    kinetic: f64,
     ends: Vec<f64>,
     errors: Vec<Option<f64>>,
 }
@@ -67,6 +70,7 @@ impl Watch {
             start,
             end: start,
             most: start,
+            kinetic: 0.0,
             ends,
             errors,
         };
@@ -75,7 +79,9 @@ impl Watch {
     }
 
     fn look(&mut self, scene: &Scene, view: &View) {
-        self.end = energy(view.model, view.state).total();
+        let now = energy(view.model, view.state);
+        self.end = now.total();
+        self.kinetic = self.kinetic.max(now.kinetic);
         self.most = self.most.max(self.end);
         let t = view.state.time;
         for (index, probe) in scene.probes.iter().enumerate() {
@@ -142,6 +148,7 @@ pub fn simulate(
         unconverged,
         residual_max,
         energy: [watch.start, watch.end, watch.most - watch.start],
+        kinetic_max: watch.kinetic,
         finite,
         look_every,
         probe_ends: watch.ends,
