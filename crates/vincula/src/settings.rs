@@ -188,7 +188,7 @@ impl Workspace {
         }
         let mut at = State::at_rest(model);
         for (block, n) in at.blocks.iter_mut().zip(&self.newton) {
-            *block = StateBlock { t: n.t, a: n.a, v: n.v, w: n.w, load: [[0.0; LANES]; 9] };
+            *block = StateBlock { t: n.t, a: n.a, v: n.v, w: n.w, ..StateBlock::REST };
             for lane in 0..LANES {
                 let w = mul(&gather(&n.rot, lane), &gather(&n.w, lane));
                 scatter(&mut block.w, lane, &w);

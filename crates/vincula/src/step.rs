@@ -276,7 +276,8 @@ fn project_velocity(model: &Model, work: &mut Workspace, scheme: &Scheme) {
     work.dual.load(&mut work.newton, &work.active);
     work.average_multipliers();
     for &index in &work.active {
-        tempered::project_accept(work.level, scheme, &mut work.newton[index]);
+        let n = &mut work.newton[index];
+        tempered::project_accept(work.level, &model.params[index], scheme, n);
     }
 }
 
@@ -289,6 +290,7 @@ fn commit(model: &Model, state: &mut State, work: &mut Workspace, h: f64) -> Res
         next.w = n.w;
         next.v = n.v;
         next.load = n.held;
+        next.slow = n.slow;
     }
     if let Some(&index) = work.active.iter().find(|&&index| !is_sound(&work.next[index])) {
         return Err(not_finite(model, index, &work.next[index], state.time));
@@ -328,7 +330,7 @@ fn dual_fault(model: &Model, fault: DualFault, time: f64) -> StepError {
 fn diverged(model: &Model, work: &Workspace, time: f64) -> StepError {
     let block_of = |index: usize| {
         let n = &work.newton[index];
-        StateBlock { a: n.a, t: n.t, w: n.w, v: n.v, load: n.held }
+        StateBlock { a: n.a, t: n.t, w: n.w, v: n.v, load: n.held, slow: n.slow }
     };
     let bad = work.active.iter().copied().find(|&index| !is_sound(&block_of(index))).unwrap_or(0);
     not_finite(model, bad, &block_of(bad), time)
