@@ -40,8 +40,10 @@ impl Dual {
                 continue;
             }
             let (block, lane) = place(body);
-            let response =
-                Response { rot: gather(&work[block].rot, lane), inverse: work[block].inverse_of(lane) };
+            let response = Response {
+                rot: gather(&work[block].rot, lane),
+                inverse: work[block].inverse_of(lane),
+            };
             let mut edge = self.edge_starts[body];
             for i in range.clone() {
                 self.add_diagonal(self.incidences[i], body, &response);
@@ -72,24 +74,45 @@ impl Dual {
         let (island, node_i) = self.location(pair[0]);
         let (_, node_j) = self.location(pair[1]);
         // Edges are stored from the lower to the higher node.
-        let [low, high] = if node_i < node_j { pair } else { [pair[1], pair[0]] };
+        let [low, high] = if node_i < node_j {
+            pair
+        } else {
+            [pair[1], pair[0]]
+        };
         let mut values = [0.0; 36];
         let n = if low.port != NO_PORT && high.port != NO_PORT {
             let (block, lane) = place(body);
             let mutual: M3 = gather(&self.ports[block].mutual, lane);
             let sign = self.end(low).side.sign * self.end(high).side.sign;
-            let known = if low.port < high.port { mutual } else { transpose(&mutual) };
+            let known = if low.port < high.port {
+                mutual
+            } else {
+                transpose(&mutual)
+            };
             let known = known.map(|x| sign * x);
-            couple(&mut values, self.end(low), self.end(high), response, Some(&known))
+            couple(
+                &mut values,
+                self.end(low),
+                self.end(high),
+                response,
+                Some(&known),
+            )
         } else {
             couple(&mut values, self.end(low), self.end(high), response, None)
         };
-        add_to(self.islands[island].matrix.edge_mut(edge as usize), &values[..n]);
+        add_to(
+            self.islands[island].matrix.edge_mut(edge as usize),
+            &values[..n],
+        );
     }
 
     fn end(&self, incidence: Incidence) -> End<'_> {
         let (side, points) = self.side(incidence);
-        End { side, points, general: side.rows(&self.general) }
+        End {
+            side,
+            points,
+            general: side.rows(&self.general),
+        }
     }
 
     fn location(&self, incidence: Incidence) -> (usize, usize) {
@@ -157,5 +180,9 @@ fn couple(
 
 /// Displacement of a point of the body under a unit force of a row, world.
 fn point_response(rot: &M3, inverse: &Inverse, point: &V3, row: &GeneralRow) -> V3 {
-    axpy(&mul_vec(rot, &mul_vec(&row.response, point)), inverse.translation, &row.t)
+    axpy(
+        &mul_vec(rot, &mul_vec(&row.response, point)),
+        inverse.translation,
+        &row.t,
+    )
 }

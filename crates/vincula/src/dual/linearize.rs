@@ -21,7 +21,11 @@ pub(crate) struct GeneralRow {
 }
 
 impl GeneralRow {
-    const ZERO: GeneralRow = GeneralRow { a: [0.0; 9], t: [0.0; 3], response: [0.0; 9] };
+    const ZERO: GeneralRow = GeneralRow {
+        a: [0.0; 9],
+        t: [0.0; 3],
+        response: [0.0; 9],
+    };
 }
 
 /// The body of an end at the world.
@@ -69,7 +73,11 @@ impl JointRows {
                 port: NO_PORT,
             }
         };
-        JointRows { a: side(&joint.a, 1.0), b: side(&joint.b, -1.0), points }
+        JointRows {
+            a: side(&joint.a, 1.0),
+            b: side(&joint.b, -1.0),
+            points,
+        }
     }
 }
 
@@ -130,7 +138,11 @@ fn carried_side(side: &Side, work: &[NewtonBlock]) -> Carried {
         None => Joint::carried(side, &IDENTITY, &[0.0; 3]),
         Some(body) => {
             let (block, lane) = place(body);
-            Joint::carried(side, &gather(&work[block].a, lane), &gather(&work[block].t, lane))
+            Joint::carried(
+                side,
+                &gather(&work[block].a, lane),
+                &gather(&work[block].t, lane),
+            )
         }
     }
 }
@@ -149,8 +161,18 @@ impl Dual {
             let first = if rows.points { 3 } else { 0 };
             for k in 0..rows.a.count as usize {
                 let row = joint.linearize(first + k, &a, &b);
-                set_row(&mut self.general[rows.a.general as usize + k], &row.a, &rows.a, work);
-                set_row(&mut self.general[rows.b.general as usize + k], &row.b, &rows.b, work);
+                set_row(
+                    &mut self.general[rows.a.general as usize + k],
+                    &row.a,
+                    &rows.a,
+                    work,
+                );
+                set_row(
+                    &mut self.general[rows.b.general as usize + k],
+                    &row.b,
+                    &rows.b,
+                    work,
+                );
             }
         }
     }

@@ -133,7 +133,11 @@ impl Dual {
                 }
             }
             for value in &self.lambda[range] {
-                worst = if value.abs() > worst || value.is_nan() { value.abs() } else { worst };
+                worst = if value.abs() > worst || value.is_nan() {
+                    value.abs()
+                } else {
+                    worst
+                };
             }
         }
         worst
@@ -206,7 +210,11 @@ impl Dual {
                     let force = scale(&[lambda[0], lambda[1], lambda[2]], side.sign);
                     rest = &lambda[3..];
                     if side.port != NO_PORT {
-                        scatter(&mut self.ports[block].force[side.port as usize], lane, &force);
+                        scatter(
+                            &mut self.ports[block].force[side.port as usize],
+                            lane,
+                            &force,
+                        );
                     } else {
                         let load = side.point_load(&gather(&n.rot, lane), &force);
                         subtract(n, lane, &load, &force);
