@@ -58,8 +58,8 @@ impl Settings {
 
     pub(crate) fn tempering(&self) -> Tempering {
         match self.integrator {
-            Integrator::Rattle => Tempering::Off,
-            _ => Tempering::Smooth,
+            Integrator::Rattle => Tempering::OFF,
+            _ => Tempering::SMOOTH,
         }
     }
 
@@ -79,6 +79,12 @@ pub struct Workspace {
     pub(crate) settings: Settings,
     pub(crate) level: Level,
     pub(crate) newton: Vec<NewtonBlock>,
+    /// The new state before it is committed.
+    pub(crate) next: Vec<StateBlock>,
+    /// Whether a joint holds a body of the block.
+    pub(crate) jointed: Vec<bool>,
+    /// Blocks that need Newton's method in this step.
+    pub(crate) active: Vec<usize>,
     /// One for all when nothing but uniform gravity acts, else one a block.
     pub(crate) kicks: Vec<KickBlock>,
     pub(crate) dual: Dual,
@@ -101,13 +107,24 @@ impl Workspace {
             .all(|row| matches!(row, RowKind::Point(_)));
         let uniform = model.ground.is_none()
             && model.bodies.iter().all(|b| {
-                b.gravity_scale == 1.0 && b.damping == Default::default() && b.drag == Default::default()
+                b.gravity_scale == 1.0
+                    && b.damping == Default::default()
+                    && b.drag == Default::default()
             });
+        let mut jointed = vec![false; model.params.len()];
+        for joint in &model.joints {
+            for body in [joint.a.endpoint, joint.b.endpoint].iter().filter_map(|e| e.index()) {
+                jointed[place(body).0] = true;
+            }
+        }
         let level = if settings.level.available() { settings.level } else { detected() };
         Workspace {
             settings,
             level,
             newton: vec![NewtonBlock::ZERO; model.params.len()],
+            next: vec![StateBlock::REST; model.params.len()],
+            jointed,
+            active: Vec::with_capacity(model.params.len()),
             kicks: vec![KickBlock::NONE; if uniform { 1 } else { model.params.len().max(1) }],
             dual: Dual::new(model, settings.solver),
             multipliers: vec![0.0; model.rows()],

@@ -5,10 +5,10 @@ use thiserror::Error;
 use crate::dual::DualFault;
 use crate::integrate::newton::{self, NewtonBlock};
 use crate::integrate::tempered::{self, KickBlock};
-use crate::integrate::{Integrator, Scheme, bdf2, euler};
+use crate::integrate::{Integrator, Scheme, bdf2, euler, free};
 use crate::math::dispatch::Level;
-use crate::math::lanes::{LANES, gather, place};
-use crate::model::{Control, History, Model, State};
+use crate::math::lanes::{LANES, gather};
+use crate::model::{Control, History, Model, State, StateBlock};
 
 pub use crate::settings::{Settings, Workspace};
 
@@ -81,6 +81,7 @@ pub fn step(
 ) -> Result<StepReport, StepError> {
     check(model, state, control, work, h)?;
     work.gather_forces(model, state, control, h);
+    advance_free_bodies(model, state, work, h);
     let scheme = predict_free_motion(model, state, work, h)?;
     let mut report = solve_step(model, work, &scheme, state.time)?;
     work.keep_multipliers();
@@ -89,8 +90,8 @@ pub fn step(
         work.gather_forces_again(model, state.time + h, control, h);
         project_velocity(model, work, &scheme);
     } else {
-        for n in &mut work.newton {
-            newton::set_velocity(work.level, &scheme, n);
+        for &index in &work.active {
+            newton::set_velocity(work.level, &scheme, &mut work.newton[index]);
         }
     }
     report.residual = work.dual.violation(model, &work.newton);
@@ -117,6 +118,22 @@ fn check(
     Ok(())
 }
 
+/// Bodies that nothing holds take a short cut; the blocks left over are `work.active`.
+fn advance_free_bodies(model: &Model, state: &State, work: &mut Workspace, h: f64) {
+    let short_cut = work.settings.integrator.projects() && model.ground.is_none();
+    work.active.clear();
+    for (index, past) in state.blocks.iter().enumerate() {
+        let kick: &KickBlock = &work.kicks[index.min(work.kicks.len() - 1)];
+        let next = &mut work.next[index];
+        let done = short_cut
+            && !work.jointed[index]
+            && free::advance(work.level, &model.params[index], past, kick, h, next);
+        if !done {
+            work.active.push(index);
+        }
+    }
+}
+
 /// Where every body would go without constraints.
 fn predict_free_motion(
     model: &Model,
@@ -132,7 +149,7 @@ fn predict_free_motion(
         (Integrator::Bdf2, Some(_)) => bdf2::scheme(h),
         (integrator, _) => euler::scheme(h, integrator == Integrator::LinearEuler),
     };
-    for index in 0..work.newton.len() {
+    for &index in &work.active {
         let (params, past, n) = (&model.params[index], &state.blocks[index], &mut work.newton[index]);
         let kick: &KickBlock = &work.kicks[index.min(work.kicks.len() - 1)];
         if !newton::polar_block(work.level, &past.a, &mut n.rot) {
@@ -166,8 +183,9 @@ fn solve_step(
     let mut report = StepReport { iterations: 0, converged: false, residual: 0.0, update: 0.0 };
     loop {
         report.iterations += 1;
-        for (params, n) in model.params.iter().zip(&mut work.newton) {
-            newton::free_solve(work.level, params, scheme, caution(report.iterations), n);
+        let caution = caution(report.iterations);
+        for &index in &work.active {
+            newton::free_solve(work.level, &model.params[index], scheme, caution, &mut work.newton[index]);
         }
         work.dual.factor(model, &work.newton).map_err(|fault| dual_fault(model, fault, time))?;
         report.update = correct(model, work, rule.residual);
@@ -176,16 +194,16 @@ fn solve_step(
             return Ok(report);
         }
         if !report.update.is_finite() {
-            return Err(not_finite(model, work, time));
+            return Err(diverged(model, work, time));
         }
-        for (index, params) in model.params.iter().enumerate() {
+        for &index in &work.active {
             let n = &mut work.newton[index];
             if !newton::relinearize(work.level, n) {
                 let a = n.a;
                 return Err(inverted(model, index, &a, time));
             }
             if work.settings.integrator == Integrator::Rattle {
-                tempered::refresh_load(work.level, params, scheme, n);
+                tempered::refresh_load(work.level, &model.params[index], scheme, n);
             }
         }
     }
@@ -210,13 +228,13 @@ fn correct(model: &Model, work: &mut Workspace, tolerance: f64) -> f64 {
         let violation = work.dual.violation(model, &work.newton);
         let first = previous == f64::INFINITY;
         if !first && (violation <= tolerance || violation > 0.5 * previous) {
-            return work.newton.iter().fold(0.0, |m, n| m.max(largest(n)));
+            return work.active.iter().fold(0.0, |m, i| m.max(largest(&work.newton[*i])));
         }
         previous = violation;
         work.solve_dual(model, first);
         let mut update = 0.0f64;
-        for n in &mut work.newton {
-            let u = newton::accept(work.level, n);
+        for &index in &work.active {
+            let u = newton::accept(work.level, &mut work.newton[index]);
             update = if u > update || u.is_nan() { u } else { update };
         }
         if work.dual.is_empty() || work.linear {
@@ -236,9 +254,9 @@ fn turn_velocity(
     scheme: &Scheme,
     time: f64,
 ) -> Result<(), StepError> {
-    for (index, params) in model.params.iter().enumerate() {
+    for &index in &work.active {
         let n = &mut work.newton[index];
-        if !tempered::turn_velocity(work.level, params, scheme, n) {
+        if !tempered::turn_velocity(work.level, &model.params[index], scheme, n) {
             let a = n.a;
             return Err(inverted(model, index, &a, time));
         }
@@ -248,42 +266,54 @@ fn turn_velocity(
 
 /// Second half of a tempered step: velocities that the joints allow.
 fn project_velocity(model: &Model, work: &mut Workspace, scheme: &Scheme) {
-    for (index, n) in work.newton.iter_mut().enumerate() {
+    for &index in &work.active {
         let kick = &work.kicks[index.min(work.kicks.len() - 1)];
+        let n = &mut work.newton[index];
         tempered::project_free(work.level, &model.params[index], kick, scheme, n);
     }
     work.dual.drift(model, &work.newton, scheme.h);
     work.dual.solve();
     work.dual.load(model, &mut work.newton);
     work.average_multipliers();
-    for n in &mut work.newton {
-        tempered::project_accept(work.level, scheme, n);
+    for &index in &work.active {
+        tempered::project_accept(work.level, scheme, &mut work.newton[index]);
     }
 }
 
 /// Writes the new state, if it is sound.
 fn commit(model: &Model, state: &mut State, work: &mut Workspace, h: f64) -> Result<(), StepError> {
-    for n in &work.newton {
-        let sum = n.a.iter().chain(&n.w).chain(&n.t).chain(&n.v).flatten().fold(0.0, |s, x| s + x * 0.0);
-        if sum != 0.0 {
-            return Err(not_finite(model, work, state.time));
-        }
+    for &index in &work.active {
+        let (n, next) = (&work.newton[index], &mut work.next[index]);
+        next.a = n.a;
+        next.t = n.t;
+        next.w = n.w;
+        next.v = n.v;
+        next.load = n.held;
     }
+    if let Some(&index) = work.active.iter().find(|&&index| !is_sound(&work.next[index])) {
+        return Err(not_finite(model, index, &work.next[index], state.time));
+    }
+    std::mem::swap(&mut state.blocks, &mut work.next);
     if work.settings.integrator == Integrator::Bdf2 {
-        let past = state.history.get_or_insert_with(|| History { h, blocks: state.blocks.clone() });
+        // After the swap the workspace holds the state before the step.
+        let past = state.history.get_or_insert_with(|| History { h, blocks: work.next.clone() });
         past.h = h;
-        past.blocks.clone_from_slice(&state.blocks);
-    }
-    for (block, n) in state.blocks.iter_mut().zip(&work.newton) {
-        block.a = n.a;
-        block.t = n.t;
-        block.w = n.w;
-        block.v = n.v;
-        block.load = n.held;
+        past.blocks.clone_from_slice(&work.next);
     }
     state.multipliers.copy_from_slice(&work.multipliers);
     state.time += h;
     Ok(())
+}
+
+/// Whether every number of a block is finite: 0·x is zero for finite x only.
+fn is_sound(block: &StateBlock) -> bool {
+    let mut sum = [0.0; LANES];
+    for row in block.a.iter().chain(&block.w).chain(&block.t).chain(&block.v) {
+        for lane in 0..LANES {
+            sum[lane] += 0.0 * row[lane];
+        }
+    }
+    sum == [0.0; LANES]
 }
 
 fn dual_fault(model: &Model, fault: DualFault, time: f64) -> StepError {
@@ -294,26 +324,37 @@ fn dual_fault(model: &Model, fault: DualFault, time: f64) -> StepError {
     }
 }
 
-fn not_finite(model: &Model, work: &Workspace, time: f64) -> StepError {
-    let bad = (0..model.bodies.len()).find(|&body| {
-        let (block, lane) = place(body);
-        let n = &work.newton[block];
-        let a: [f64; 9] = gather(&n.a, lane);
-        let w: [f64; 9] = gather(&n.w, lane);
-        let t: [f64; 3] = gather(&n.t, lane);
-        let v: [f64; 3] = gather(&n.v, lane);
-        !a.iter().chain(&w).chain(&t).chain(&v).all(|x| x.is_finite())
-    });
-    let body = model.bodies.get(bad.unwrap_or(0)).map_or_else(String::new, |b| b.name.clone());
-    StepError::NotFinite { body, time }
+/// Names the first body whose iterate is not finite.
+fn diverged(model: &Model, work: &Workspace, time: f64) -> StepError {
+    let block_of = |index: usize| {
+        let n = &work.newton[index];
+        StateBlock { a: n.a, t: n.t, w: n.w, v: n.v, load: n.held }
+    };
+    let bad = work.active.iter().copied().find(|&index| !is_sound(&block_of(index))).unwrap_or(0);
+    not_finite(model, bad, &block_of(bad), time)
+}
+
+fn not_finite(model: &Model, block: usize, next: &StateBlock, time: f64) -> StepError {
+    let finite = |lane: usize| {
+        let a: [f64; 9] = gather(&next.a, lane);
+        let w: [f64; 9] = gather(&next.w, lane);
+        let t: [f64; 3] = gather(&next.t, lane);
+        let v: [f64; 3] = gather(&next.v, lane);
+        a.iter().chain(&w).chain(&t).chain(&v).all(|x| x.is_finite())
+    };
+    let lane = (0..LANES).find(|&lane| !finite(lane)).unwrap_or(0);
+    StepError::NotFinite { body: body_name(model, block, lane), time }
+}
+
+fn body_name(model: &Model, block: usize, lane: usize) -> String {
+    model.bodies.get(block * LANES + lane).map_or_else(String::new, |b| b.name.clone())
 }
 
 fn inverted(model: &Model, block: usize, a: &[[f64; LANES]; 9], time: f64) -> StepError {
     let lane = (0..LANES)
         .find(|&lane| crate::math::rotation::polar(&gather(a, lane)).is_none())
         .unwrap_or(0);
-    let body = model.bodies.get(block * LANES + lane).map_or_else(String::new, |b| b.name.clone());
-    StepError::Inverted { body, time }
+    StepError::Inverted { body: body_name(model, block, lane), time }
 }
 
 /// The vector instructions in use, for reports.

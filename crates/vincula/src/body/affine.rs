@@ -27,9 +27,21 @@ pub struct Affine {
     pub shear: f64,
     /// Volume times Lamé's λ, N m.
     pub bulk: f64,
+    /// Reciprocals of the principal moments of inertia, 1/(kg m²): divisions are slow.
+    pub inverse_inertia: V3,
 }
 
 impl Affine {
+    /// A body of this mass, second moments, and volume times Lamé's μ and λ.
+    pub fn new(mass: f64, second: V3, shear: f64, bulk: f64) -> Affine {
+        let inverse_inertia = [
+            1.0 / (second[1] + second[2]),
+            1.0 / (second[0] + second[2]),
+            1.0 / (second[0] + second[1]),
+        ];
+        Affine { mass, second, shear, bulk, inverse_inertia }
+    }
+
     /// Principal moments of inertia, kg m²: I_x = s_y + s_z and so on.
     #[inline(always)]
     pub fn inertia(&self) -> V3 {
@@ -76,8 +88,8 @@ impl Affine {
     /// Angular velocity of the rigid body that has the same angular momentum, rad/s.
     #[inline(always)]
     pub fn angular_velocity(&self, momentum: &V3) -> V3 {
-        let i = self.inertia();
-        [momentum[0] / i[0], momentum[1] / i[1], momentum[2] / i[2]]
+        let i = &self.inverse_inertia;
+        [momentum[0] * i[0], momentum[1] * i[1], momentum[2] * i[2]]
     }
 
     /// Kinetic energy of the body-frame rate B and the velocity v: `½ m v² + ½ tr(B D Bᵀ)`, J.
@@ -208,7 +220,7 @@ mod tests {
     use super::*;
 
     fn body() -> Affine {
-        Affine { mass: 2.0, second: [0.3, 0.05, 0.01], shear: 40.0, bulk: 25.0 }
+        Affine::new(2.0, [0.3, 0.05, 0.01], 40.0, 25.0)
     }
 
     /// The matrix of section 1 of the theory, written down entry by entry.

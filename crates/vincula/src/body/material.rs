@@ -50,11 +50,8 @@ impl Material {
 
     /// The mechanics of a body of these mass properties made of this material.
     pub fn affine(&self, mass: &MassProperties) -> Affine {
-        Affine {
-            mass: mass.mass,
-            second: mass.second_moments.to_array(),
-            shear: mass.volume * self.shear_modulus(),
-            bulk: mass.volume * self.lame_lambda(),
-        }
+        let shear = mass.volume * self.shear_modulus();
+        let bulk = mass.volume * self.lame_lambda();
+        Affine::new(mass.mass, mass.second_moments.to_array(), shear, bulk)
     }
 }

@@ -15,7 +15,7 @@ use super::newton::NewtonBlock;
 /// Coefficients of an implicit Euler step. A single linearisation leaves out the stiffness
 /// of stress: the squares of the rotation that it takes for strain would brake the motion.
 pub fn scheme(h: f64, single: bool) -> Scheme {
-    let tempering = if single { Tempering::Off } else { Tempering::Full };
+    let tempering = if single { Tempering::OFF } else { Tempering::FULL };
     Scheme { h, c: 1.0 / (h * h), gamma: 1.0 / h, tempering }
 }
 

@@ -7,6 +7,7 @@
 
 pub mod bdf2;
 pub mod euler;
+pub mod free;
 pub mod newton;
 pub mod tempered;
 
@@ -99,40 +100,35 @@ pub struct Scheme {
 
 /// How much of implicit Euler a rotation takes, from r = (hΩ)²/4 with Ω² = K/I.
 ///
-/// φ = r²/(1 + r²): with slow rotations under load φ vanishes like h⁴ and the scheme is
-/// RATTLE; with fast ones φ tends to 1 and it is implicit Euler.
+/// φ = floor + blend r²/(1 + r²). With slow rotations under load r² vanishes like h⁴ and the
+/// scheme is RATTLE; with fast ones φ tends to 1 and it is implicit Euler. Numbers instead
+/// of cases, so that a loop over lanes has no branches.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Tempering {
-    /// φ = 0, no implicit stiffness.
-    Off,
-    /// φ from r.
-    Smooth,
-    /// φ = 1.
-    Full,
+pub struct Tempering {
+    floor: f64,
+    blend: f64,
+    implicit: f64,
 }
 
 impl Tempering {
+    /// φ = 0, no implicit stiffness.
+    pub const OFF: Tempering = Tempering { floor: 0.0, blend: 0.0, implicit: 0.0 };
+    /// φ from r.
+    pub const SMOOTH: Tempering = Tempering { floor: 0.0, blend: 1.0, implicit: 0.5 };
+    /// φ = 1.
+    pub const FULL: Tempering = Tempering { floor: 1.0, blend: 0.0, implicit: 0.5 };
+
     /// φ of an axis of rotational stiffness `k` and inertia `i`.
     #[inline(always)]
-    pub fn phi(self, h: f64, k: f64, i: f64) -> f64 {
-        match self {
-            Tempering::Off => 0.0,
-            Tempering::Full => 1.0,
-            Tempering::Smooth => {
-                let r = 0.25 * h * h * k / i;
-                let r2 = r * r;
-                // r/(1+r²) form first: r² alone overflows for absurd stress.
-                if r2 > 1e12 { 1.0 } else { r2 / (1.0 + r2) }
-            }
-        }
+    pub fn phi(&self, h: f64, k: f64, i: f64) -> f64 {
+        let r = (0.25 * h * h * k / i).min(1e6);
+        let r2 = r * r;
+        self.floor + self.blend * r2 / (1.0 + r2)
     }
 
     /// Fraction of the stiffness that is treated implicitly.
     #[inline(always)]
-    pub fn implicit_fraction(self, phi: f64) -> f64 {
-        match self {
-            Tempering::Off => 0.0,
-            _ => 0.5 + 0.5 * phi,
-        }
+    pub fn implicit_fraction(&self, phi: f64) -> f64 {
+        self.implicit * (1.0 + phi)
     }
 }

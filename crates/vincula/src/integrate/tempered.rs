@@ -21,7 +21,7 @@ use super::{Scheme, Tempering};
 use crate::body::affine::{Affine, strain};
 use crate::kernel;
 use crate::math::lanes::{LANES, Lane, gather, scatter};
-use crate::math::rotation::{exp, turn_back};
+use crate::math::rotation::{SHORT_SERIES, exp, turn_back};
 use crate::math::small::*;
 use crate::model::{ParamBlock, StateBlock};
 
@@ -121,7 +121,7 @@ fn predict_lanes(
 }
 
 #[inline(always)]
-fn kicked_velocity(v: &V3, kick: &KickBlock, lane: usize, h: f64) -> V3 {
+pub(super) fn kicked_velocity(v: &V3, kick: &KickBlock, lane: usize, h: f64) -> V3 {
     let wind: V3 = gather(&kick.wind, lane);
     let slowed = axpy(&wind, kick.linear_decay[lane], &sub(v, &wind));
     axpy(&slowed, 0.5 * h, &gather(&kick.acceleration, lane))
@@ -140,76 +140,101 @@ fn start_frame_load(body: &Affine, scheme: &Scheme, held: &M3, q: &M3) -> M3 {
     skew_matrix(&torque)
 }
 
-/// Spin of a block, as the largest `h |L̄| (1/I_min − 1/I_max)` of its lanes: how far from a
-/// steady rotation a step can be.
+/// How far from a steady rotation a step is: the largest `h |L̄| (1/I_min − 1/I_max)`.
 #[inline(always)]
-fn wobble(params: &ParamBlock, h: f64, n: &NewtonBlock) -> f64 {
+pub(super) fn wobble_lanes(params: &ParamBlock, h: f64, momentum: &[Lane; 3]) -> f64 {
     let mut worst = [0.0; LANES];
     for lane in 0..LANES {
-        let i = params.affine(lane).inertia();
-        let l: V3 = gather(&n.momentum, lane);
-        let least = i[0].min(i[1]).min(i[2]);
-        let most = i[0].max(i[1]).max(i[2]);
-        worst[lane] = h * dot(&l, &l).sqrt() * (most - least) / (least * most);
+        let i: V3 = gather(&params.inverse_inertia, lane);
+        let l: V3 = gather(momentum, lane);
+        let spread = h * (i[0].max(i[1]).max(i[2]) - i[0].min(i[1]).min(i[2]));
+        worst[lane] = dot(&l, &l) * spread * spread;
     }
-    worst.iter().fold(0.0, |m: f64, x| m.max(*x))
+    worst.iter().fold(0.0, |m: f64, x| m.max(*x)).sqrt()
 }
 
 /// Wobble per substep that the fixed point still contracts quickly.
-const STEADY: f64 = 0.25;
+pub(super) const STEADY: f64 = 0.25;
 /// More substeps than this are not taken; the spin is then far beyond the step.
 const MOST_SUBSTEPS: f64 = 64.0;
+/// Squared relative change of L̄ at which the fixed point stops; one more iteration would
+/// change a tenth of that at most.
+const FLOWN: f64 = 1e-21;
 
 /// Ballistic rotation: writes Q and the angular momentum after it, both in the body.
 #[inline(always)]
 fn fly(params: &ParamBlock, h: f64, n: &mut NewtonBlock) {
-    let wobble = wobble(params, h, n);
+    let wobble = wobble_lanes(params, h, &n.momentum);
     let substeps = (wobble / STEADY).ceil().clamp(1.0, MOST_SUBSTEPS);
-    let h = h / substeps;
     for (k, q) in n.q.iter_mut().enumerate() {
         *q = [IDENTITY[k]; LANES];
     }
     for _ in 0..substeps as usize {
-        fly_once(params, h, n);
+        fly_lanes(params, h / substeps, &mut n.momentum, &mut n.q);
+    }
+}
+
+/// One substep of the flight; takes the short series where every lane turns slowly.
+#[inline(always)]
+pub(super) fn fly_lanes(params: &ParamBlock, h: f64, momentum: &mut [Lane; 3], q: &mut [Lane; 9]) {
+    let inverse = &params.inverse_inertia;
+    let mut fastest = [0.0; LANES];
+    for lane in 0..LANES {
+        let inv: V3 = gather(inverse, lane);
+        let l: V3 = gather(momentum, lane);
+        let most = inv[0].max(inv[1]).max(inv[2]) * h;
+        fastest[lane] = dot(&l, &l) * most * most;
+    }
+    if fastest.iter().all(|t| *t < SHORT_SERIES) {
+        fly_with::<true>(inverse, h, momentum, q);
+    } else {
+        fly_with::<false>(inverse, h, momentum, q);
     }
 }
 
 #[inline(always)]
-fn fly_once(params: &ParamBlock, h: f64, n: &mut NewtonBlock) {
-    let start = n.momentum;
+fn fly_with<const SHORT: bool>(
+    inverse: &[Lane; 3],
+    h: f64,
+    momentum: &mut [Lane; 3],
+    q: &mut [Lane; 9],
+) {
+    let start = *momentum;
     // A guess of second order: half a step of Euler's equations gives the middle.
     for lane in 0..LANES {
-        let body = params.affine(lane);
+        let inv: V3 = gather(inverse, lane);
         let l: V3 = gather(&start, lane);
-        let omega = body.angular_velocity(&l);
+        let omega = times(&l, &inv);
         let middle = axpy(&l, 0.5 * h, &cross(&l, &omega));
-        let w = scale(&body.angular_velocity(&middle), h);
-        scatter(&mut n.momentum, lane, &turn_back(&w, &l));
+        scatter(momentum, lane, &turn_back::<SHORT>(&scale(&times(&middle, &inv), h), &l));
     }
     for _ in 0..20 {
         let mut change = [0.0; LANES];
         for lane in 0..LANES {
-            let body = params.affine(lane);
             let l: V3 = gather(&start, lane);
-            let end: V3 = gather(&n.momentum, lane);
-            let w = scale(&body.angular_velocity(&add(&l, &end)), 0.5 * h);
-            let next = turn_back(&w, &l);
-            let d = sub(&next, &end);
-            change[lane] = dot(&d, &d) - 1e-28 * dot(&l, &l);
-            scatter(&mut n.momentum, lane, &next);
+            let end: V3 = gather(momentum, lane);
+            let w = scale(&times(&add(&l, &end), &gather(inverse, lane)), 0.5 * h);
+            let after = turn_back::<SHORT>(&w, &l);
+            let d = sub(&after, &end);
+            change[lane] = dot(&d, &d) - FLOWN * dot(&l, &l);
+            scatter(momentum, lane, &after);
         }
         if change.iter().all(|c| *c <= 0.0) {
             break;
         }
     }
     for lane in 0..LANES {
-        let body = params.affine(lane);
         let l: V3 = gather(&start, lane);
-        let end: V3 = gather(&n.momentum, lane);
-        let w = scale(&body.angular_velocity(&add(&l, &end)), 0.5 * h);
-        let q: M3 = gather(&n.q, lane);
-        scatter(&mut n.q, lane, &mul(&q, &exp(&w)));
+        let end: V3 = gather(momentum, lane);
+        let w = scale(&times(&add(&l, &end), &gather(inverse, lane)), 0.5 * h);
+        let before: M3 = gather(q, lane);
+        scatter(q, lane, &mul(&before, &exp::<SHORT>(&w)));
     }
+}
+
+#[inline(always)]
+fn times(a: &V3, b: &V3) -> V3 {
+    [a[0] * b[0], a[1] * b[1], a[2] * b[2]]
 }
 
 kernel! {

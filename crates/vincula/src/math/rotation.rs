@@ -66,10 +66,53 @@ fn versine_series(x2: f64) -> f64 {
     0.5 * s
 }
 
-/// exp of `w ×` as a matrix.
+/// Squared angle below which the short series is exact to rounding.
+pub const SHORT_SERIES: f64 = 0.25;
+
+/// The same for θ² below [`SHORT_SERIES`]: no root, no division.
 #[inline(always)]
-pub fn exp(w: &V3) -> M3 {
-    let (a, b) = rodrigues(dot(w, w));
+pub fn rodrigues_short(theta_squared: f64) -> (f64, f64) {
+    (estrin(&SINE, theta_squared), estrin(&VERSINE, theta_squared))
+}
+
+/// (−1)^k/(2k+1)!: sin θ/θ in powers of θ².
+const SINE: [f64; 8] = [
+    1.0,
+    -1.0 / 6.0,
+    1.0 / 120.0,
+    -1.0 / 5040.0,
+    1.0 / 362_880.0,
+    -1.0 / 39_916_800.0,
+    1.0 / 6_227_020_800.0,
+    -1.0 / 1_307_674_368_000.0,
+];
+
+/// (−1)^k/(2k+2)!: (1 − cos θ)/θ² in powers of θ².
+const VERSINE: [f64; 8] = [
+    1.0 / 2.0,
+    -1.0 / 24.0,
+    1.0 / 720.0,
+    -1.0 / 40_320.0,
+    1.0 / 3_628_800.0,
+    -1.0 / 479_001_600.0,
+    1.0 / 87_178_291_200.0,
+    -1.0 / 20_922_789_888_000.0,
+];
+
+/// A polynomial of degree seven in pairs, which waits for half as many results as Horner.
+#[inline(always)]
+fn estrin(c: &[f64; 8], t: f64) -> f64 {
+    let t2 = t * t;
+    let low = (c[0] + c[1] * t) + (c[2] + c[3] * t) * t2;
+    let high = (c[4] + c[5] * t) + (c[6] + c[7] * t) * t2;
+    low + high * (t2 * t2)
+}
+
+/// exp of `w ×` as a matrix; `SHORT` promises θ² < [`SHORT_SERIES`].
+#[inline(always)]
+pub fn exp<const SHORT: bool>(w: &V3) -> M3 {
+    let t = dot(w, w);
+    let (a, b) = if SHORT { rodrigues_short(t) } else { rodrigues(t) };
     let [x, y, z] = *w;
     let (bx, by, bz) = (b * x, b * y, b * z);
     let (ax, ay, az) = (a * x, a * y, a * z);
@@ -88,8 +131,9 @@ pub fn exp(w: &V3) -> M3 {
 
 /// exp(−ŵ) x: the vector x turned back by w.
 #[inline(always)]
-pub fn turn_back(w: &V3, x: &V3) -> V3 {
-    let (a, b) = rodrigues(dot(w, w));
+pub fn turn_back<const SHORT: bool>(w: &V3, x: &V3) -> V3 {
+    let t = dot(w, w);
+    let (a, b) = if SHORT { rodrigues_short(t) } else { rodrigues(t) };
     let wx = cross(w, x);
     let wwx = cross(w, &wx);
     [
@@ -173,21 +217,30 @@ mod tests {
     }
 
     #[test]
+    fn the_short_series_agrees_where_it_is_used() {
+        for k in 0..=100 {
+            let t = SHORT_SERIES * k as f64 / 100.0;
+            let ((a, b), (c, d)) = (rodrigues_short(t), rodrigues(t));
+            assert!((a - c).abs() < 5e-16 && (b - d).abs() < 5e-16, "theta squared {t}");
+        }
+    }
+
+    #[test]
     fn exp_is_a_rotation_and_turn_back_is_its_transpose() {
         let w = [0.3, -2.0, 11.0];
-        let r = exp(&w);
+        let r = exp::<false>(&w);
         let axis = DVec3::from(w);
         let expected = DMat3::from_axis_angle(axis.normalize(), axis.length());
         assert!(max_abs(&sub9(&r, &crate::math::from_mat(expected))) < 1e-14);
         let x = [1.0, 2.0, 3.0];
-        let back = turn_back(&w, &x);
+        let back = turn_back::<false>(&w, &x);
         let direct = tmul_vec(&r, &x);
         assert!(sub(&back, &direct).iter().all(|d| d.abs() < 1e-14));
     }
 
     #[test]
     fn polar_recovers_the_rotation_under_strain() {
-        let r = exp(&[0.4, 1.0, -0.7]);
+        let r = exp::<false>(&[0.4, 1.0, -0.7]);
         for strain in [0.0, 1e-9, 1e-3, 0.3, 3.0] {
             let s = [1.0 + strain, 1.0, 1.0 + 0.5 * strain, 0.1 * strain, 0.0, 0.2 * strain];
             let a = mul_sym(&r, &s);

@@ -248,7 +248,7 @@ impl ModelBuilder {
         let mut params = vec![ParamBlock::EMPTY; bodies.len().div_ceil(LANES)];
         for (index, body) in bodies.iter().enumerate() {
             let (block, lane) = place(index);
-            params[block].set(lane, &body.material.affine(&body.mass), body.gravity_scale);
+            params[block].set(lane, &body.material.affine(&body.mass));
         }
         Ok(Model {
             bodies,

@@ -118,8 +118,8 @@ pub struct ParamBlock {
     pub shear: Lane,
     /// V λ, N m.
     pub bulk: Lane,
-    /// Fraction of gravity.
-    pub gravity: Lane,
+    /// Reciprocals of the principal moments of inertia, 1/(kg m²).
+    pub inverse_inertia: [Lane; 3],
 }
 
 impl ParamBlock {
@@ -129,7 +129,7 @@ impl ParamBlock {
         second: [[1.0; LANES]; 3],
         shear: [1.0; LANES],
         bulk: [1.0; LANES],
-        gravity: [0.0; LANES],
+        inverse_inertia: [[0.5; LANES]; 3],
     };
 
     /// The body of one lane.
@@ -140,15 +140,16 @@ impl ParamBlock {
             second: gather(&self.second, lane),
             shear: self.shear[lane],
             bulk: self.bulk[lane],
+            inverse_inertia: gather(&self.inverse_inertia, lane),
         }
     }
 
-    fn set(&mut self, lane: usize, body: &Affine, gravity_scale: f64) {
+    fn set(&mut self, lane: usize, body: &Affine) {
         self.mass[lane] = body.mass;
         scatter(&mut self.second, lane, &body.second);
         self.shear[lane] = body.shear;
         self.bulk[lane] = body.bulk;
-        self.gravity[lane] = gravity_scale;
+        scatter(&mut self.inverse_inertia, lane, &body.inverse_inertia);
     }
 }
 

@@ -1,0 +1,176 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use vincula::integrate::Integrator;
+
+const EXAMPLES: &str = "\
+Examples:
+  vincula                                  the pendulum, with plots and an animation in out/pendulum
+  vincula gallery                          what there is to see
+  vincula gallery heavy-top                the parameters of one scene
+  vincula run heavy-top --out out/top      run it; write trajectory, plots and animation
+  vincula run pendulum --set h=0.001 --set angle=170
+  vincula run t-handle --integrator rattle --json
+  vincula run pendulum --method rigid-rk4 --out out/rk4 --csv
+  vincula plan chain --set links=1000      which solver serves its joints, and why";
+
+/// Multibody dynamics with almost rigid affine bodies and exact joints.
+///
+/// Without a command it runs the pendulum and writes plots and an animation to
+/// out/pendulum.
+#[derive(Debug, Parser)]
+#[command(name = "vincula", version, after_help = EXAMPLES, disable_help_subcommand = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a scene of the gallery
+    Run(RunArgs),
+    /// List the scenes, or the parameters of one
+    Gallery {
+        /// Show the parameters of this scene
+        scene: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show which solver serves the joints of a scene, and why
+    Plan {
+        /// Name of a scene
+        scene: String,
+        /// Set a parameter of the scene; may be repeated
+        #[arg(long = "set", value_name = "KEY=VALUE", value_parser = setting)]
+        settings: Vec<(String, String)>,
+    },
+}
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  vincula run pendulum
+  vincula run pendulum --set h=0.005 --set angle=120 --out out/pendulum
+  vincula run spinning-box --set spin=100 --integrator rattle --json
+  vincula run heavy-top --method rigid-implicit --out out/top --csv
+
+What --out writes:
+  trajectory.npz   numpy.load opens it: time, positions, quaternions (w, x, y, z), …
+  trajectory.csv   the same as a table, with --csv
+  summary.json     what --json prints
+  *.svg, *.png     energy, momentum and the scene's own curves, reference dashed
+  animation.glb    for Blender and every glTF viewer";
+
+/// How to run a scene.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = RUN_EXAMPLES)]
+pub struct RunArgs {
+    /// Name of a scene; `vincula gallery` lists them
+    pub scene: String,
+    /// Set a parameter of the scene; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = setting)]
+    pub settings: Vec<(String, String)>,
+    /// Number of steps, instead of the scene's duration
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub steps: Option<u64>,
+    /// tempered (default), rattle, linear-euler, implicit-euler or bdf2
+    #[arg(long, value_name = "NAME")]
+    pub integrator: Option<Integrator>,
+    /// The mechanics of a body
+    #[arg(long, value_enum, value_name = "NAME", default_value_t = Method::Affine)]
+    pub method: Method,
+    /// Threads to use at most
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub threads: Option<u32>,
+    /// Seed of random numbers
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Write trajectory, summary, plots and animation to this directory
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Also write the trajectory as a table (with --out)
+    #[arg(long, requires = "out")]
+    pub csv: bool,
+    /// Print one JSON object and nothing else
+    #[arg(long)]
+    pub json: bool,
+    /// Print nothing but errors
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// The mechanics that move the bodies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Method {
+    /// Affine bodies with exact joints: every scene
+    Affine,
+    /// Rigid body, symplectic Euler: one body, free or on a pivot
+    RigidSymplectic,
+    /// Rigid body, implicit Euler: one body, free or on a pivot
+    RigidImplicit,
+    /// Rigid body, Runge–Kutta of fourth order: one body, free or on a pivot
+    RigidRk4,
+}
+
+impl Method {
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Affine => "affine",
+            Method::RigidSymplectic => "rigid-symplectic",
+            Method::RigidImplicit => "rigid-implicit",
+            Method::RigidRk4 => "rigid-rk4",
+        }
+    }
+}
+
+/// What happens without a command.
+pub fn main_job() -> Command {
+    Command::Run(RunArgs {
+        scene: "pendulum".to_owned(),
+        settings: Vec::new(),
+        steps: None,
+        integrator: None,
+        method: Method::Affine,
+        threads: None,
+        seed: 0,
+        out: Some(PathBuf::from("out/pendulum")),
+        csv: false,
+        json: false,
+        quiet: false,
+    })
+}
+
+/// Splits `key=value`.
+fn setting(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() => {
+            Ok((key.trim().to_owned(), value.trim().to_owned()))
+        }
+        _ => Err("write it as KEY=VALUE, such as h=0.005".to_owned()),
+    }
+}
+
+/// Prints help as it is, and anything else as one line.
+pub fn explain(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    let text = error.to_string();
+    let told = text.lines().take_while(|line| !line.starts_with("Usage:"));
+    let parts: Vec<&str> = told
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    let parts: Vec<&str> = parts
+        .into_iter()
+        .filter(|part| !part.starts_with("For more information"))
+        .collect();
+    eprintln!("{}; try --help", parts.join("; ").replace(":; ", ": "));
+    ExitCode::from(2)
+}

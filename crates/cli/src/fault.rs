@@ -1,0 +1,45 @@
+//! Why the program gives up, and with which exit code.
+
+use std::process::ExitCode;
+
+use thiserror::Error;
+use vincula::body::shape::ShapeError;
+use vincula::model::ModelError;
+use vincula_exchange::ExchangeError;
+use vincula_scenes::SceneError;
+
+/// What went wrong.
+#[derive(Debug, Error)]
+pub enum Fault {
+    /// The request cannot be met.
+    #[error("{0}")]
+    Request(String),
+    /// The scene cannot be built.
+    #[error(transparent)]
+    Scene(#[from] SceneError),
+    /// A shape cannot be drawn.
+    #[error("cannot draw a body: {0}")]
+    Shape(#[from] ShapeError),
+    /// The output cannot be written.
+    #[error(transparent)]
+    Output(#[from] ExchangeError),
+    /// The simulation broke down.
+    #[error("the simulation stopped: {0}")]
+    Simulation(String),
+}
+
+impl From<ModelError> for Fault {
+    fn from(error: ModelError) -> Fault {
+        Fault::Scene(error.into())
+    }
+}
+
+impl Fault {
+    /// 1 for a simulation that failed, 2 for a request that cannot be met.
+    pub fn exit_code(&self) -> ExitCode {
+        match self {
+            Fault::Simulation(_) => ExitCode::from(1),
+            _ => ExitCode::from(2),
+        }
+    }
+}

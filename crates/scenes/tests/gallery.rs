@@ -1,0 +1,169 @@
+//! What the gallery promises: every scene builds, starts on its references and stays near.
+
+use vincula::prelude::*;
+use vincula_scenes::{Entry, SceneError, View, build, find, gallery};
+
+#[test]
+fn names_and_keys_are_unique_and_documented() {
+    for (index, entry) in gallery().iter().enumerate() {
+        assert!(
+            gallery()[..index]
+                .iter()
+                .all(|other| other.name != entry.name)
+        );
+        assert!(!entry.summary.is_empty() && !entry.summary.contains('\n'));
+        for (place, param) in entry.params.iter().enumerate() {
+            assert!(!param.help.is_empty(), "{}.{}", entry.name, param.key);
+            assert!(
+                entry.params[..place]
+                    .iter()
+                    .all(|other| other.key != param.key)
+            );
+        }
+        assert!(
+            entry.params.iter().any(|param| param.key == "h"),
+            "{}",
+            entry.name
+        );
+        assert!(
+            entry.params.iter().any(|param| param.key == "young"),
+            "{}",
+            entry.name
+        );
+    }
+}
+
+#[test]
+fn defaults_lie_in_their_ranges() {
+    for entry in gallery() {
+        for param in entry.params {
+            let text = param.default_text();
+            let built = entry.build(&[(param.key, &text)], 0);
+            assert!(
+                built.is_ok(),
+                "{}.{} = {text}: {:?}",
+                entry.name,
+                param.key,
+                built.err()
+            );
+        }
+    }
+}
+
+#[test]
+fn probes_start_on_their_references() {
+    for entry in gallery() {
+        let scene = entry.build(&[], 0).unwrap();
+        let view = View {
+            model: &scene.model,
+            state: &scene.state,
+            pivot_force: None,
+        };
+        for probe in &scene.probes {
+            let Some(exact) = probe.reference(0.0) else {
+                continue;
+            };
+            let value = probe.measure(&view);
+            // The precession of a top at its cusp is 0/0 in the reference.
+            let close = (value - exact).abs() <= 1e-9 * exact.abs().max(1.0);
+            assert!(
+                close || value.is_nan(),
+                "{}.{}: {value} {exact}",
+                entry.name,
+                probe.name
+            );
+        }
+    }
+}
+
+/// Largest distance of each probe from its reference in a run of `duration` seconds.
+fn errors(entry: &Entry, settings: &[(&str, &str)], duration: f64) -> Vec<(&'static str, f64)> {
+    let scene = entry.build(settings, 0).unwrap();
+    let mut state = scene.state.clone();
+    let mut work = Workspace::new(&scene.model, Settings::with_integrator(scene.integrator));
+    let mut control = Control::new(&scene.model);
+    let mut worst: Vec<(&str, f64)> = scene.probes.iter().map(|p| (p.name, 0.0)).collect();
+    for _ in 0..(duration / scene.h).round() as usize {
+        scene.control(&state, &mut control);
+        step(&scene.model, &mut state, &control, &mut work, scene.h).unwrap();
+        let view = View {
+            model: &scene.model,
+            state: &state,
+            pivot_force: None,
+        };
+        for (probe, (_, worst)) in scene.probes.iter().zip(&mut worst) {
+            let meant = probe.time_meant(state.time, scene.h);
+            if let Some(exact) = probe.reference(meant) {
+                *worst = worst.max((probe.measure(&view) - exact).abs());
+            }
+        }
+    }
+    worst
+}
+
+#[test]
+fn fine_steps_follow_the_references() {
+    let cases: [(&str, f64, &[f64]); 6] = [
+        ("pendulum", 1.0, &[1e-4, 0.1]),
+        ("spinning-box", 1.0, &[1e-12, 1e-12, 1e-12]),
+        ("t-handle", 1.0, &[1e-4, 1e-9]),
+        ("heavy-top", 1.0, &[0.02, 0.02]),
+        ("rolling-cylinder", 0.5, &[0.003, 0.01]),
+        ("rotor", 1.0, &[1e-4]),
+    ];
+    for (name, duration, tolerances) in cases {
+        let worst = errors(find(name).unwrap(), &[("h", "0.001")], duration);
+        for ((probe, error), tolerance) in worst.iter().zip(tolerances) {
+            assert!(error <= tolerance, "{name}.{probe}: {error} > {tolerance}");
+        }
+    }
+}
+
+#[test]
+fn every_scene_takes_ten_steps() {
+    for entry in gallery() {
+        let worst = errors(entry, &[], 10.0 * entry.build(&[], 0).unwrap().h);
+        assert!(
+            worst.iter().all(|(_, error)| error.is_finite()),
+            "{}",
+            entry.name
+        );
+    }
+}
+
+#[test]
+fn a_rolling_start_keeps_its_speed() {
+    let entry = find("rolling-cylinder").unwrap();
+    let worst = errors(entry, &[("start", "rolling")], 0.5);
+    assert!(worst.iter().all(|(_, error)| *error < 1e-6), "{worst:?}");
+}
+
+#[test]
+fn unknown_scenes_suggest_the_nearest() {
+    let error = build("pendulm", &[]).err().unwrap();
+    assert_eq!(
+        error.to_string(),
+        "there is no scene 'pendulm' (did you mean 'pendulum'?)"
+    );
+    assert!(matches!(
+        error,
+        SceneError::UnknownScene {
+            nearest: Some("pendulum"),
+            ..
+        }
+    ));
+}
+
+#[test]
+fn chains_have_the_links_asked_for() {
+    let scene = build(
+        "chain",
+        &[("links", "7"), ("folded", "true"), ("end_mass", "5")],
+    )
+    .unwrap();
+    assert_eq!((scene.model.bodies().len(), scene.model.rows()), (7, 21));
+    let mass = |index: usize| scene.model.bodies()[index].mass.mass;
+    assert!((mass(6) / mass(0) - 5.0).abs() < 1e-12);
+    let x = |index: usize| scene.model.bodies()[index].initial_pose.translation.x;
+    assert!((x(0) - x(1)).abs() < 1e-12);
+}
