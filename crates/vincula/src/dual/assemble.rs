@@ -25,13 +25,20 @@ impl Dual {
                 continue;
             }
             let (block, lane) = place(body);
-            let response =
-                Response { rot: gather(&work[block].rot, lane), inverse: work[block].inverse_of(lane) };
+            let response = Response {
+                rot: gather(&work[block].rot, lane),
+                inverse: work[block].inverse_of(lane),
+            };
             let mut edge = self.edge_starts[body];
             for i in range.clone() {
                 self.add_diagonal(self.incidences[i], &response);
                 for j in i + 1..range.end {
-                    self.add_edge(self.incidences[i], self.incidences[j], self.edges[edge], &response);
+                    self.add_edge(
+                        self.incidences[i],
+                        self.incidences[j],
+                        self.edges[edge],
+                        &response,
+                    );
                     edge += 1;
                 }
             }

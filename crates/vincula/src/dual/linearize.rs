@@ -23,7 +23,11 @@ pub(crate) struct GeneralRow {
 }
 
 impl GeneralRow {
-    const ZERO: GeneralRow = GeneralRow { a: [0.0; 9], t: [0.0; 3], response: [0.0; 9] };
+    const ZERO: GeneralRow = GeneralRow {
+        a: [0.0; 9],
+        t: [0.0; 3],
+        response: [0.0; 9],
+    };
 }
 
 /// A joint as one of its bodies feels it.
@@ -58,7 +62,11 @@ impl JointRows {
             general: [GeneralRow::ZERO; MAX_GENERAL],
             count,
         };
-        JointRows { points, a: side(&joint.a, 1.0), b: side(&joint.b, -1.0) }
+        JointRows {
+            points,
+            a: side(&joint.a, 1.0),
+            b: side(&joint.b, -1.0),
+        }
     }
 }
 
@@ -121,7 +129,11 @@ fn carried_side(side: &Side, work: &[NewtonBlock]) -> Carried {
         None => Joint::carried(side, &IDENTITY, &[0.0; 3]),
         Some(body) => {
             let (block, lane) = place(body);
-            Joint::carried(side, &gather(&work[block].a, lane), &gather(&work[block].t, lane))
+            Joint::carried(
+                side,
+                &gather(&work[block].a, lane),
+                &gather(&work[block].t, lane),
+            )
         }
     }
 }
@@ -145,7 +157,9 @@ impl Dual {
 }
 
 fn set_row(row: &mut GeneralRow, gradient: &Gradient, side: &Side, work: &[NewtonBlock]) {
-    let Some(body) = side.endpoint.index() else { return };
+    let Some(body) = side.endpoint.index() else {
+        return;
+    };
     let (block, lane) = place(body);
     let rot: M3 = gather(&work[block].rot, lane);
     row.a = tmul(&rot, &gradient.a);

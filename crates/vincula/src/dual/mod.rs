@@ -90,7 +90,11 @@ impl Dual {
             for (row, kind) in joint.row_kinds().iter().enumerate() {
                 let value = kind.value(&a, &b, joint.length);
                 self.lambda[self.offsets[index] + row] = value;
-                worst = if value.abs() > worst || value.is_nan() { value.abs() } else { worst };
+                worst = if value.abs() > worst || value.is_nan() {
+                    value.abs()
+                } else {
+                    worst
+                };
             }
         }
         worst
@@ -103,7 +107,9 @@ impl Dual {
             let out = &mut self.lambda[self.offsets[index]..self.offsets[index + 1]];
             out.fill(0.0);
             for (side, endpoint) in [(&rows.a, joint.a.endpoint), (&rows.b, joint.b.endpoint)] {
-                let Some(body) = endpoint.index() else { continue };
+                let Some(body) = endpoint.index() else {
+                    continue;
+                };
                 let (block, lane) = place(body);
                 let n = &work[block];
                 let rate: M3 = gather(&n.w, lane);
@@ -128,7 +134,9 @@ impl Dual {
             let rows = &self.joints[index];
             let lambda = &self.lambda[self.offsets[index]..self.offsets[index + 1]];
             for (side, endpoint) in [(&rows.a, joint.a.endpoint), (&rows.b, joint.b.endpoint)] {
-                let Some(body) = endpoint.index() else { continue };
+                let Some(body) = endpoint.index() else {
+                    continue;
+                };
                 let (block, lane) = place(body);
                 let n = &mut work[block];
                 let rot: M3 = gather(&n.rot, lane);

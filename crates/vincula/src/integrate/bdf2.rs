@@ -15,7 +15,12 @@ use super::newton::NewtonBlock;
 
 /// Coefficients of a BDF2 step.
 pub fn scheme(h: f64) -> Scheme {
-    Scheme { h, c: 2.25 / (h * h), gamma: 1.5 / h, tempering: Tempering::FULL }
+    Scheme {
+        h,
+        c: 2.25 / (h * h),
+        gamma: 1.5 / h,
+        tempering: Tempering::FULL,
+    }
 }
 
 kernel! {

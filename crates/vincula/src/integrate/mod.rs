@@ -78,10 +78,16 @@ impl FromStr for Integrator {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        Integrator::ALL.into_iter().find(|i| i.name() == name).ok_or_else(|| {
-            let known: Vec<_> = Integrator::ALL.iter().map(|i| i.name()).collect();
-            format!("there is no integrator '{name}'; choose one of {}", known.join(", "))
-        })
+        Integrator::ALL
+            .into_iter()
+            .find(|i| i.name() == name)
+            .ok_or_else(|| {
+                let known: Vec<_> = Integrator::ALL.iter().map(|i| i.name()).collect();
+                format!(
+                    "there is no integrator '{name}'; choose one of {}",
+                    known.join(", ")
+                )
+            })
     }
 }
 
@@ -112,11 +118,23 @@ pub struct Tempering {
 
 impl Tempering {
     /// φ = 0, no implicit stiffness.
-    pub const OFF: Tempering = Tempering { floor: 0.0, blend: 0.0, implicit: 0.0 };
+    pub const OFF: Tempering = Tempering {
+        floor: 0.0,
+        blend: 0.0,
+        implicit: 0.0,
+    };
     /// φ from r.
-    pub const SMOOTH: Tempering = Tempering { floor: 0.0, blend: 1.0, implicit: 0.5 };
+    pub const SMOOTH: Tempering = Tempering {
+        floor: 0.0,
+        blend: 1.0,
+        implicit: 0.5,
+    };
     /// φ = 1.
-    pub const FULL: Tempering = Tempering { floor: 1.0, blend: 0.0, implicit: 0.5 };
+    pub const FULL: Tempering = Tempering {
+        floor: 1.0,
+        blend: 0.0,
+        implicit: 0.5,
+    };
 
     /// φ of an axis of rotational stiffness `k` and inertia `i`.
     #[inline(always)]

@@ -89,8 +89,22 @@ impl NewtonBlock {
     fn set_inverse(&mut self, lane: usize, h: &Inverse) {
         let (p, q, d) = (&h.direct, &h.cross, &h.diagonal);
         let x = [
-            p[0], p[1], p[2], p[3], p[4], p[5], q[0], q[1], q[2], d[0], d[1], d[2], d[3], d[4],
-            d[5], h.translation,
+            p[0],
+            p[1],
+            p[2],
+            p[3],
+            p[4],
+            p[5],
+            q[0],
+            q[1],
+            q[2],
+            d[0],
+            d[1],
+            d[2],
+            d[3],
+            d[4],
+            d[5],
+            h.translation,
         ];
         scatter(&mut self.inverse, lane, &x);
     }
@@ -112,7 +126,9 @@ pub(super) fn polar_lanes(a: &[Lane; 9], rot: &mut [Lane; 9]) -> bool {
             scatter(&mut next, lane, &y);
             error[lane] = e;
         }
-        let worst = error.iter().fold(0.0, |m: f64, e| if *e > m || e.is_nan() { *e } else { m });
+        let worst = error
+            .iter()
+            .fold(0.0, |m: f64, e| if *e > m || e.is_nan() { *e } else { m });
         if worst <= ORTHONORMAL {
             return true;
         }
@@ -205,7 +221,9 @@ fn accept_lanes(n: &mut NewtonBlock) -> f64 {
         scatter(&mut n.thrust, lane, &[0.0; 3]);
         largest[lane] = max_abs(&total);
     }
-    largest.iter().fold(0.0, |m: f64, x| if *x > m || x.is_nan() { *x } else { m })
+    largest
+        .iter()
+        .fold(0.0, |m: f64, x| if *x > m || x.is_nan() { *x } else { m })
 }
 
 kernel! {

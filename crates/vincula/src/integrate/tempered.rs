@@ -56,7 +56,12 @@ impl KickBlock {
 
 /// Coefficients of a tempered step.
 pub fn scheme(h: f64, tempering: Tempering) -> Scheme {
-    Scheme { h, c: 2.0 / (h * h), gamma: 1.0 / h, tempering }
+    Scheme {
+        h,
+        c: 2.0 / (h * h),
+        gamma: 1.0 / h,
+        tempering,
+    }
 }
 
 kernel! {
@@ -206,7 +211,11 @@ fn fly_with<const SHORT: bool>(
         let l: V3 = gather(&start, lane);
         let omega = times(&l, &inv);
         let middle = axpy(&l, 0.5 * h, &cross(&l, &omega));
-        scatter(momentum, lane, &turn_back::<SHORT>(&scale(&times(&middle, &inv), h), &l));
+        scatter(
+            momentum,
+            lane,
+            &turn_back::<SHORT>(&scale(&times(&middle, &inv), h), &l),
+        );
     }
     for _ in 0..20 {
         let mut change = [0.0; LANES];
@@ -283,7 +292,11 @@ fn turn_velocity_lanes(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBlock
         let old_spin = body.angular_velocity(&body.angular_momentum(&rate));
         let strain_rate = sub9(&rate, &skew_matrix(&old_spin));
         let spin = body.angular_velocity(&momentum);
-        scatter(&mut n.w, lane, &axpy9(&strain_rate, 1.0, &skew_matrix(&spin)));
+        scatter(
+            &mut n.w,
+            lane,
+            &axpy9(&strain_rate, 1.0, &skew_matrix(&spin)),
+        );
         for k in 0..3 {
             n.v[k][lane] += per_h * (n.t[k][lane] - n.t_pred[k][lane]);
         }
@@ -298,12 +311,7 @@ kernel! {
 }
 
 #[inline(always)]
-fn project_free_lanes(
-    params: &ParamBlock,
-    kick: &KickBlock,
-    scheme: &Scheme,
-    n: &mut NewtonBlock,
-) {
+fn project_free_lanes(params: &ParamBlock, kick: &KickBlock, scheme: &Scheme, n: &mut NewtonBlock) {
     let h = scheme.h;
     for lane in 0..LANES {
         let body = params.affine(lane);
@@ -319,7 +327,11 @@ fn project_free_lanes(
         }
         let omega = body.angular_velocity(&l);
         let rate = axpy9(&strain_rate, 1.0, &skew_matrix(&omega));
-        let v = axpy(&gather(&n.v, lane), 0.5 * h, &gather(&kick.acceleration, lane));
+        let v = axpy(
+            &gather(&n.v, lane),
+            0.5 * h,
+            &gather(&kick.acceleration, lane),
+        );
         let wind: V3 = gather(&kick.wind, lane);
         let v = axpy(&wind, kick.linear_decay[lane], &sub(&v, &wind));
         scatter(&mut n.v, lane, &v);
@@ -358,7 +370,11 @@ fn project_accept_lanes(scheme: &Scheme, n: &mut NewtonBlock) {
         scatter(&mut n.w, lane, &axpy9(&rate, per_h, &p));
         let thrust: V3 = gather(&n.thrust, lane);
         let v: V3 = gather(&n.v, lane);
-        scatter(&mut n.v, lane, &axpy(&v, per_h * inverse.translation, &thrust));
+        scatter(
+            &mut n.v,
+            lane,
+            &axpy(&v, per_h * inverse.translation, &thrust),
+        );
         let load: M3 = gather(&n.load, lane);
         scatter(&mut n.held, lane, &load);
         scatter(&mut n.load, lane, &[0.0; 9]);
