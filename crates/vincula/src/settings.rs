@@ -147,7 +147,7 @@ impl Workspace {
                     model.params.len().max(1)
                 }
             ],
-            dual: Dual::new(model, settings.solver),
+            dual: Dual::new(model, settings.solver, level),
             multipliers: vec![0.0; model.rows()],
             total: vec![0.0; model.rows()],
             linear,
@@ -166,7 +166,7 @@ impl Workspace {
     }
 
     /// Solves for and applies the constraint forces of the current violation.
-    pub(crate) fn solve_dual(&mut self, model: &Model, first: bool) {
+    pub(crate) fn solve_dual(&mut self, first: bool) {
         self.dual.solve();
         if first {
             self.total.copy_from_slice(&self.dual.lambda);
@@ -176,7 +176,7 @@ impl Workspace {
                 .zip(&self.dual.lambda)
                 .for_each(|(t, l)| *t += l);
         }
-        self.dual.load(model, &mut self.newton);
+        self.dual.load(&mut self.newton, &self.active);
     }
 
     /// The forces of the last iteration are those of the step.

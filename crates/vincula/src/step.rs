@@ -94,7 +94,7 @@ pub fn step(
             newton::set_velocity(work.level, &scheme, &mut work.newton[index]);
         }
     }
-    report.residual = work.dual.violation(model, &work.newton);
+    report.residual = work.dual.violation(model, &work.newton, &work.active);
     commit(model, state, work, h)?;
     Ok(report)
 }
@@ -215,7 +215,7 @@ fn solve_step(
             );
         }
         work.dual
-            .factor(model, &work.newton)
+            .factor(model, &work.newton, &work.active)
             .map_err(|fault| dual_fault(model, fault, time))?;
         report.update = correct(model, work, rule.residual);
         report.converged = report.update <= rule.update;
@@ -254,7 +254,7 @@ fn caution(iteration: usize) -> f64 {
 fn correct(model: &Model, work: &mut Workspace, tolerance: f64) -> f64 {
     let mut previous = f64::INFINITY;
     loop {
-        let violation = work.dual.violation(model, &work.newton);
+        let violation = work.dual.violation(model, &work.newton, &work.active);
         let first = previous == f64::INFINITY;
         if !first && (violation <= tolerance || violation > 0.5 * previous) {
             return work
@@ -263,7 +263,7 @@ fn correct(model: &Model, work: &mut Workspace, tolerance: f64) -> f64 {
                 .fold(0.0, |m, i| m.max(largest(&work.newton[*i])));
         }
         previous = violation;
-        work.solve_dual(model, first);
+        work.solve_dual(first);
         let mut update = 0.0f64;
         for &index in &work.active {
             let u = newton::accept(work.level, &mut work.newton[index]);
@@ -309,9 +309,9 @@ fn project_velocity(model: &Model, work: &mut Workspace, scheme: &Scheme) {
         let n = &mut work.newton[index];
         tempered::project_free(work.level, &model.params[index], kick, scheme, n);
     }
-    work.dual.drift(model, &work.newton, scheme.h);
+    work.dual.drift(&work.newton, &work.active, scheme.h);
     work.dual.solve();
-    work.dual.load(model, &mut work.newton);
+    work.dual.load(&mut work.newton, &work.active);
     work.average_multipliers();
     for &index in &work.active {
         tempered::project_accept(work.level, scheme, &mut work.newton[index]);

@@ -9,7 +9,10 @@ use vincula_blocks::{
 
 use super::linearize::JointRows;
 use super::plan::{IslandPlan, SolverChoice};
+use super::ports::{NO_PORT, PORTS, PortBlock};
 use super::{Dual, DualFault, Incidence};
+use crate::math::dispatch::Level;
+use crate::math::lanes::{LANES, place, scatter};
 use crate::model::Model;
 
 /// One island of the dual system.
@@ -69,8 +72,15 @@ impl Island {
 
 impl Dual {
     /// Finds the islands of a model and chooses a solver for each.
-    pub fn new(model: &Model, choice: SolverChoice) -> Dual {
-        let incident = incidences(model);
+    pub fn new(model: &Model, choice: SolverChoice, level: Level) -> Dual {
+        let mut general = Vec::new();
+        let mut joints: Vec<JointRows> = model
+            .joints
+            .iter()
+            .map(|joint| JointRows::new(joint, &mut general))
+            .collect();
+        let mut incident = incidences(model);
+        let ports = assign_ports(&mut incident, &mut joints);
         let mut starts = vec![0];
         let mut incidences = Vec::new();
         for at_body in &incident {
@@ -83,7 +93,10 @@ impl Dual {
         }
         let mut dual = Dual {
             islands: Vec::new(),
-            joints: model.joints.iter().map(JointRows::new).collect(),
+            joints,
+            general,
+            ports,
+            level,
             lambda: vec![0.0; offsets[model.joints.len()]],
             offsets,
             incidences,
@@ -176,11 +189,37 @@ fn incidences(model: &Model) -> Vec<Vec<Incidence>> {
                 at[body].push(Incidence {
                     joint: index as u32,
                     first,
+                    port: NO_PORT,
                 });
             }
         }
     }
     at
+}
+
+/// Gives the first points of every body to the kernels.
+fn assign_ports(incident: &mut [Vec<Incidence>], joints: &mut [JointRows]) -> Vec<PortBlock> {
+    let mut blocks = vec![PortBlock::NONE; incident.len().div_ceil(LANES)];
+    for (body, at_body) in incident.iter_mut().enumerate() {
+        let (block, lane) = place(body);
+        let mut next = 0;
+        for incidence in at_body.iter_mut() {
+            let rows = &mut joints[incidence.joint as usize];
+            if !rows.points || next == PORTS {
+                continue;
+            }
+            let side = if incidence.first {
+                &mut rows.a
+            } else {
+                &mut rows.b
+            };
+            side.port = next as u8;
+            incidence.port = next as u8;
+            scatter(&mut blocks[block].point[next], lane, &side.point);
+            next += 1;
+        }
+    }
+    blocks
 }
 
 /// Connected sets of joints, each ascending, ordered by their first joint.
