@@ -239,7 +239,7 @@ impl Workspace {
                 a: n.a,
                 v: n.v,
                 w: n.w,
-                load: [[0.0; LANES]; 9],
+                ..StateBlock::REST
             };
             for lane in 0..LANES {
                 let w = mul(&gather(&n.rot, lane), &gather(&n.w, lane));

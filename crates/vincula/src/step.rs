@@ -314,7 +314,8 @@ fn project_velocity(model: &Model, work: &mut Workspace, scheme: &Scheme) {
     work.dual.load(&mut work.newton, &work.active);
     work.average_multipliers();
     for &index in &work.active {
-        tempered::project_accept(work.level, scheme, &mut work.newton[index]);
+        let n = &mut work.newton[index];
+        tempered::project_accept(work.level, &model.params[index], scheme, n);
     }
 }
 
@@ -327,6 +328,7 @@ fn commit(model: &Model, state: &mut State, work: &mut Workspace, h: f64) -> Res
         next.w = n.w;
         next.v = n.v;
         next.load = n.held;
+        next.slow = n.slow;
     }
     if let Some(&index) = work
         .active
@@ -385,6 +387,7 @@ fn diverged(model: &Model, work: &Workspace, time: f64) -> StepError {
             w: n.w,
             v: n.v,
             load: n.held,
+            slow: n.slow,
         }
     };
     let bad = work

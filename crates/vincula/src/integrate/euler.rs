@@ -57,6 +57,8 @@ fn predict_lanes(
         let held: M3 = gather(&state.load, lane);
         scatter(&mut n.held, lane, &held);
         scatter(&mut n.q, lane, &IDENTITY);
+        let slow: V3 = gather(&state.slow, lane);
+        scatter(&mut n.slow, lane, &slow);
     }
 }
 

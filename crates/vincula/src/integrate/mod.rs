@@ -116,6 +116,9 @@ pub struct Tempering {
     implicit: f64,
 }
 
+/// Reciprocal of the r at which the slow part of a rotation is tempered by half.
+const SPARED_BELOW: f64 = 0.1;
+
 impl Tempering {
     /// φ = 0, no implicit stiffness.
     pub const OFF: Tempering = Tempering {
@@ -142,6 +145,14 @@ impl Tempering {
         let r = (0.25 * h * h * k / i).min(1e6);
         let r2 = r * r;
         self.floor + self.blend * r2 / (1.0 + r2)
+    }
+
+    /// How much of the slow part of a rotation is spared the tempering: all of it until the
+    /// step is several times too long for the axis.
+    #[inline(always)]
+    pub fn spared(&self, h: f64, k: f64, i: f64) -> f64 {
+        let r = (0.25 * h * h * k / i).min(1e6) * SPARED_BELOW;
+        1.0 / (1.0 + r * r)
     }
 
     /// Fraction of the stiffness that is treated implicitly.

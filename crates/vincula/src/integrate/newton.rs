@@ -48,6 +48,8 @@ pub struct NewtonBlock {
     pub load: [Lane; 9],
     /// Sum of the constraint forces, world, N.
     pub thrust: [Lane; 3],
+    /// Slow angular velocity: of the last steps first, new after `project_accept`, world.
+    pub slow: [Lane; 3],
     /// Angular momentum of the ballistic motion, world, kg m²/s.
     pub momentum: [Lane; 3],
 }
@@ -70,6 +72,7 @@ impl NewtonBlock {
         p: [[0.0; LANES]; 9],
         load: [[0.0; LANES]; 9],
         thrust: [[0.0; LANES]; 3],
+        slow: [[0.0; LANES]; 3],
         momentum: [[0.0; LANES]; 3],
     };
 

@@ -24,6 +24,8 @@ pub struct StateBlock {
     /// Load of the joint forces on A at the end of the last step, body frame, N m. The next
     /// step starts from it.
     pub load: [Lane; 9],
+    /// Angular velocity averaged over the last few steps, world, rad/s.
+    pub slow: [Lane; 3],
 }
 
 impl StateBlock {
@@ -39,6 +41,7 @@ impl StateBlock {
             v: [[0.0; LANES]; 3],
             w: [[0.0; LANES]; 9],
             load: [[0.0; LANES]; 9],
+            slow: [[0.0; LANES]; 3],
         }
     };
 }
@@ -164,6 +167,7 @@ impl State {
             lane,
             &mul(&skew_matrix(&twist.angular.to_array()), &rotation),
         );
+        scatter(&mut b.slow, lane, &twist.angular.to_array());
         self.history = None;
     }
 }
