@@ -21,6 +21,7 @@ pub struct Advance {
 }
 
 /// A scene in motion.
+#[allow(clippy::large_enum_variant, reason = "there is one of it in a run")]
 pub enum Engine {
     /// The engine's own step.
     Affine(AffineEngine),
