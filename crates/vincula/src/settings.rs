@@ -111,7 +111,8 @@ impl Workspace {
             .joints
             .iter()
             .flat_map(|j| j.row_kinds())
-            .all(|row| matches!(row, RowKind::Point(_)));
+            .all(|row| matches!(row, RowKind::Point(_)))
+            && model.dual_rows() == model.rows();
         let uniform = model.ground.is_none()
             && model.bodies.iter().all(|b| {
                 b.gravity_scale == 1.0
@@ -148,8 +149,8 @@ impl Workspace {
                 }
             ],
             dual: Dual::new(model, settings.solver, level),
-            multipliers: vec![0.0; model.rows()],
-            total: vec![0.0; model.rows()],
+            multipliers: vec![0.0; model.dual_rows()],
+            total: vec![0.0; model.dual_rows()],
             linear,
             uniform,
         }
@@ -165,9 +166,9 @@ impl Workspace {
         &self.dual
     }
 
-    /// Solves for and applies the constraint forces of the current violation.
-    pub(crate) fn solve_dual(&mut self, first: bool) {
-        self.dual.solve();
+    /// Applies the forces that the dual system was solved for.
+    pub(crate) fn apply_dual(&mut self, first: bool) {
+        self.dual.keep_axes();
         if first {
             self.total.copy_from_slice(&self.dual.lambda);
         } else {
@@ -186,7 +187,7 @@ impl Workspace {
 
     /// The mean over the step of the two halves of a tempered step.
     pub(crate) fn average_multipliers(&mut self) {
-        for (m, l) in self.multipliers.iter_mut().zip(&self.dual.lambda) {
+        for (m, l) in self.multipliers.iter_mut().zip(&self.total) {
             *m = 0.5 * (*m + l);
         }
     }

@@ -48,7 +48,7 @@ pub struct NewtonBlock {
     pub load: [Lane; 9],
     /// Sum of the constraint forces, world, N.
     pub thrust: [Lane; 3],
-    /// Slow angular velocity: of the last steps first, new after `project_accept`, world.
+    /// Slow angular velocity: of the last steps first, new after `project_end`, world.
     pub slow: [Lane; 3],
     /// Angular momentum of the ballistic motion, world, kg m²/s.
     pub momentum: [Lane; 3],
@@ -199,19 +199,22 @@ fn free_solve_lanes(params: &ParamBlock, scheme: &Scheme, caution: f64, n: &mut 
 }
 
 kernel! {
-    /// Adds the response to the constraint forces; returns the largest increment of A in
+    /// Adds the response to the constraint forces (the `first` of an iteration, or more of
+    /// them); returns the largest increment of A in
     /// this iteration.
-    pub fn accept(n: &mut NewtonBlock) -> f64 = accept_lanes
+    pub fn accept(first: bool, n: &mut NewtonBlock) -> f64 = accept_lanes
 }
 
 #[inline(always)]
-fn accept_lanes(n: &mut NewtonBlock) -> f64 {
+fn accept_lanes(first: bool, n: &mut NewtonBlock) -> f64 {
+    let kept = if first { 0.0 } else { 1.0 };
     let mut largest = [0.0; LANES];
     for lane in 0..LANES {
         let inverse = n.inverse_of(lane);
         let load: M3 = gather(&n.load, lane);
         let p = inverse.solve(&load);
-        scatter(&mut n.held, lane, &load);
+        let before: M3 = gather(&n.held, lane);
+        scatter(&mut n.held, lane, &axpy9(&load, kept, &before));
         let total = axpy9(&gather(&n.p, lane), 1.0, &p);
         scatter(&mut n.p, lane, &total);
         let rot: M3 = gather(&n.rot, lane);
