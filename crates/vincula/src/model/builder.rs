@@ -130,7 +130,7 @@ impl BodyDef {
     fn build(self) -> Result<Body, ModelError> {
         let name = self.name;
         let wrong = |reason: String| ModelError::Body { body: name.clone(), reason };
-        let mass = match self.mass {
+        let mass = match self.mass.and_then(|mass| mass.check().map(|()| mass)) {
             Ok(mass) => mass,
             Err(source) => return Err(ModelError::Mass { body: name, source }),
         };
