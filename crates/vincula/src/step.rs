@@ -223,11 +223,12 @@ fn caution(iteration: usize) -> f64 {
 /// Solves for the constraint forces and moves the bodies; rows that are not linear get a few
 /// more solves with the same factor. Returns the largest change of an entry of A.
 fn correct(model: &Model, work: &mut Workspace, tolerance: f64) -> f64 {
-    let mut previous = f64::INFINITY;
+    let (mut previous, mut first) = (f64::INFINITY, true);
     loop {
         let violation = work.dual.violation(model, &work.newton);
-        let first = previous == f64::INFINITY;
-        if !first && (violation <= tolerance || violation > 0.5 * previous) {
+        // A violation that is not a number is not worth another solve.
+        let worthwhile = violation > tolerance && violation <= 0.5 * previous;
+        if !(first || worthwhile) {
             return work.active.iter().fold(0.0, |m, i| m.max(largest(&work.newton[*i])));
         }
         previous = violation;
@@ -240,6 +241,7 @@ fn correct(model: &Model, work: &mut Workspace, tolerance: f64) -> f64 {
         if work.dual.is_empty() || work.linear {
             return update;
         }
+        first = false;
     }
 }
 
