@@ -265,7 +265,7 @@ fn correct(model: &Model, work: &mut Workspace, h: f64, tolerance: f64) -> Resul
         let stuck = pass > 1 && !(violation < 0.5 * previous);
         if !first && (violation <= tolerance || stuck) {
             let blocks = work.active.iter().map(|i| largest(&work.newton[*i]));
-            return Ok(blocks.fold(0.0, f64::max));
+            return Ok(blocks.fold(0.0, |m, x| if x > m || x.is_nan() { x } else { m }));
         }
         previous = violation;
         work.dual.solve();
@@ -275,7 +275,7 @@ fn correct(model: &Model, work: &mut Workspace, h: f64, tolerance: f64) -> Resul
         work.apply_dual(first);
         let mut update = 0.0f64;
         for &index in &work.active {
-            let u = newton::accept(work.level, first, &mut work.newton[index]);
+            let u = newton::accept(work.level, &mut work.newton[index]);
             update = if u > update || u.is_nan() { u } else { update };
         }
         if work.dual.is_empty() || work.linear {

@@ -191,6 +191,7 @@ fn free_solve_lanes(params: &ParamBlock, scheme: &Scheme, caution: f64, n: &mut 
         let p = inverse.solve(&sub9(&sub9(&outside, &elastic), &inertial));
         n.set_inverse(lane, &inverse);
         scatter(&mut n.geometric, lane, &k);
+        scatter(&mut n.held, lane, &[0.0; 9]);
         scatter(&mut n.p, lane, &p);
         scatter(&mut n.a, lane, &axpy9(&a, 1.0, &mul(&rot, &p)));
         let t: V3 = gather(&n.t_pred, lane);
@@ -199,22 +200,21 @@ fn free_solve_lanes(params: &ParamBlock, scheme: &Scheme, caution: f64, n: &mut 
 }
 
 kernel! {
-    /// Adds the response to the constraint forces (the `first` of an iteration, or more of
-    /// them); returns the largest increment of A in
+    /// Adds the response to the constraint forces; returns the largest increment of A in
     /// this iteration.
-    pub fn accept(first: bool, n: &mut NewtonBlock) -> f64 = accept_lanes
+    pub fn accept(n: &mut NewtonBlock) -> f64 = accept_lanes
 }
 
 #[inline(always)]
-fn accept_lanes(first: bool, n: &mut NewtonBlock) -> f64 {
-    let kept = if first { 0.0 } else { 1.0 };
+fn accept_lanes(n: &mut NewtonBlock) -> f64 {
     let mut largest = [0.0; LANES];
     for lane in 0..LANES {
         let inverse = n.inverse_of(lane);
         let load: M3 = gather(&n.load, lane);
         let p = inverse.solve(&load);
-        let before: M3 = gather(&n.held, lane);
-        scatter(&mut n.held, lane, &axpy9(&load, kept, &before));
+        // Rows that are not linear take several solves: their loads add up.
+        let held: M3 = gather(&n.held, lane);
+        scatter(&mut n.held, lane, &axpy9(&held, 1.0, &load));
         let total = axpy9(&gather(&n.p, lane), 1.0, &p);
         scatter(&mut n.p, lane, &total);
         let rot: M3 = gather(&n.rot, lane);

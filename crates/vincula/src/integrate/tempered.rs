@@ -159,14 +159,17 @@ fn start_frame_load(body: &Affine, scheme: &Scheme, held: &M3, q: &M3, slow: &V3
     skew_matrix(&torque)
 }
 
-/// How far from a steady rotation a step is: the largest `h |L̄| (1/I_min − 1/I_max)`.
+/// How hard a step is for the fixed point: the largest `h |L̄| (1/I_min − 1/I_max)`, or the
+/// angle of the step in units in which [`QUARTER`] is [`STEADY`]. A body that is almost a
+/// ball wobbles little, but each iteration still contracts by half the angle only.
 #[inline(always)]
 pub(super) fn wobble_lanes(params: &ParamBlock, h: f64, momentum: &[Lane; 3]) -> f64 {
     let mut worst = [0.0; LANES];
     for lane in 0..LANES {
         let i: V3 = gather(&params.inverse_inertia, lane);
         let l: V3 = gather(momentum, lane);
-        let spread = h * (i[0].max(i[1]).max(i[2]) - i[0].min(i[1]).min(i[2]));
+        let most = i[0].max(i[1]).max(i[2]);
+        let spread = h * (most - i[0].min(i[1]).min(i[2])).max(most * (STEADY / QUARTER));
         worst[lane] = dot(&l, &l) * spread * spread;
     }
     worst.iter().fold(0.0, |m: f64, x| m.max(*x)).sqrt()
@@ -174,6 +177,8 @@ pub(super) fn wobble_lanes(params: &ParamBlock, h: f64, momentum: &[Lane; 3]) ->
 
 /// Wobble per substep that the fixed point still contracts quickly.
 pub(super) const STEADY: f64 = 0.25;
+/// Angle per substep, rad, at which each iteration leaves a quarter of the error.
+const QUARTER: f64 = 0.5;
 /// More substeps than this are not taken; the spin is then far beyond the step.
 const MOST_SUBSTEPS: f64 = 64.0;
 /// Squared relative change of L̄ at which the fixed point stops; one more iteration would

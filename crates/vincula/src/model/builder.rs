@@ -136,7 +136,7 @@ impl BodyDef {
             body: name.clone(),
             reason,
         };
-        let mass = match self.mass {
+        let mass = match self.mass.and_then(|mass| mass.check().map(|()| mass)) {
             Ok(mass) => mass,
             Err(source) => return Err(ModelError::Mass { body: name, source }),
         };
