@@ -7,7 +7,7 @@ use std::error::Error;
 
 use vincula::body::rigid::{
     self, Pivot, RigidBody, step_implicit, step_implicit_pivoted, step_runge_kutta,
-    step_runge_kutta_pivoted, step_symplectic, step_symplectic_pivoted,
+    step_runge_kutta_pivoted,
 };
 use vincula::model::{Pose, Twist};
 use vincula::prelude::*;
@@ -21,8 +21,6 @@ pub type Outcome<T> = Result<T, Box<dyn Error>>;
 pub enum Method {
     /// The engine's own step.
     Affine(Integrator),
-    /// Semi-implicit Euler on six coordinates.
-    RigidExplicit,
     /// Implicit Euler on six coordinates.
     RigidImplicit,
     /// Fourth-order Runge–Kutta on six coordinates.
@@ -34,7 +32,6 @@ impl Method {
     pub fn name(self) -> &'static str {
         match self {
             Method::Affine(integrator) => integrator.name(),
-            Method::RigidExplicit => "explicit rigid",
             Method::RigidImplicit => "implicit rigid",
             Method::RungeKutta => "Runge–Kutta",
         }
@@ -171,14 +168,12 @@ fn advance(
     let law = |_: &RigidBody, _: f64| weight;
     let Some(pivot) = pivot else {
         match method {
-            Method::RigidExplicit => step_symplectic(body, &law, t, h)?,
             Method::RigidImplicit => step_implicit(body, &law, t, h)?,
             _ => step_runge_kutta(body, &law, t, h)?,
         }
         return Ok(None);
     };
     let force = match method {
-        Method::RigidExplicit => step_symplectic_pivoted(body, pivot, &law, t, h)?,
         Method::RigidImplicit => step_implicit_pivoted(body, pivot, &law, t, h)?,
         _ => step_runge_kutta_pivoted(body, pivot, &law, t, h)?,
     };

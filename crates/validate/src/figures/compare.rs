@@ -7,6 +7,8 @@ use crate::motion::{Method, Outcome, Run, record};
 
 /// Colour of the truth.
 pub const DARK: [u8; 3] = [40, 40, 40];
+/// Colour of lines that only widen an axis.
+pub const GRID: [u8; 3] = [228, 228, 228];
 /// From long steps to short ones: warm to cold.
 const SHADES: [[u8; 3]; 4] = [[213, 94, 0], [230, 159, 0], [0, 158, 115], [0, 114, 178]];
 

@@ -1,7 +1,7 @@
 //! Fig. 10: angle of the pendulum and force in its pivot.
 
 use vincula::prelude::Integrator;
-use vincula_exchange::Figure;
+use vincula_exchange::{Figure, Plot};
 use vincula_scenes::Scene;
 
 use super::Drawn;
@@ -50,5 +50,33 @@ pub fn draw() -> Outcome<Drawn> {
             panel("reaction", "force in the pivot [N]", &forces)?,
         ]);
     }
+    figure = figure.row(vec![
+        error_panel(&scene, Integrator::Tempered)?,
+        error_panel(&scene, Integrator::LinearEuler)?,
+    ]);
     Ok(figure.into())
+}
+
+/// Distance of the angle from the elliptic solution, which the curves above hide.
+fn error_panel(scene: &Scene, integrator: Integrator) -> Outcome<Plot> {
+    let (probe, label) = ("angle", "error of the angle [rad]");
+    let (method, steps) = (integrator.into(), &STEPS[..]);
+    let panel = Panel {
+        scene,
+        probe,
+        method,
+        steps,
+        duration: DURATION,
+        truth: None,
+        label,
+    };
+    let mut plot = panel.plot()?;
+    let exact = find_probe(scene, probe)?;
+    for point in plot.series.iter_mut().flat_map(|series| &mut series.points) {
+        // Below rounding a logarithm only shows noise.
+        let error = (point.1 - exact.reference(point.0).unwrap_or(f64::NAN)).abs();
+        point.1 = if error > 1e-9 { error } else { f64::NAN };
+    }
+    plot.y_log = true;
+    Ok(plot)
 }

@@ -5,35 +5,32 @@ use vincula_exchange::{Figure, Plot, Series, Style};
 use vincula_scenes::Scene;
 
 use super::Drawn;
-use super::compare::{DARK, step_name};
+use super::compare::{DARK, GRID, step_name};
 use crate::motion::{Method, Outcome, Run, record};
 use crate::page::color;
 
 const DURATION: f64 = 10.0;
-const STEPS: [f64; 3] = [0.02, 0.01, 0.001];
-
 pub fn draw() -> Outcome<Drawn> {
     let scene = vincula_scenes::build("spinning-box", &[])?;
-    let mut figure = Figure::new("Spinning box, 1 m/s and 10 rad/s (Fig. 7)");
-    for h in STEPS {
-        let at = step_name(h);
-        figure = figure.row(vec![
+    let angular = |h| {
+        let title = format!("angular momentum, {}", step_name(h));
+        panel(&scene, "angular-momentum", h, &title, "L about y [kg m²/s]")
+    };
+    let momentum = "momentum, 10 ms";
+    let energy = "kinetic energy, 10 ms";
+    let figure = Figure::new("Spinning box, 1 m/s and 10 rad/s (Fig. 7)")
+        .row(vec![
             panel(
                 &scene,
                 "linear-momentum",
-                h,
-                &format!("{at}: momentum"),
+                0.01,
+                momentum,
                 "p along x [kg m/s]",
             )?,
-            panel(
-                &scene,
-                "angular-momentum",
-                h,
-                &format!("{at}: angular momentum"),
-                "L about y [kg m²/s]",
-            )?,
-        ]);
-    }
+            panel(&scene, "kinetic-energy", 0.01, energy, "kinetic energy [J]")?,
+        ])
+        .row(vec![angular(0.02)?, angular(0.01)?])
+        .row(vec![angular(0.005)?, angular(0.001)?]);
     Ok(figure.into())
 }
 
@@ -54,7 +51,11 @@ fn panel(scene: &Scene, probe: &str, h: f64, title: &str, label: &str) -> Outcom
         ..rigid
     });
     // The axis starts at zero, so that rounding does not look like motion.
-    series.push(Series::new("", vec![(0.0, 0.0)]));
+    let zero = Series::new("", vec![(0.0, 0.0), (DURATION, 0.0)]);
+    series.push(Series {
+        color: Some(GRID),
+        ..zero
+    });
     Ok(Plot {
         title: title.to_owned(),
         x_label: "time [s]".to_owned(),
