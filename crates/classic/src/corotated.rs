@@ -45,7 +45,10 @@ impl Corotated {
         let inertial = tmul(&rot, &self.inertial(body));
         let load = outer(&tmul_vec(&rot, &push.force), &push.point);
         let stress = full(&body.affine.stress(&strain(&rot, &body.a)));
-        let delta = mul(&rot, &self.inverse.solve(&balance(&inertial, &load, &stress)));
+        let delta = mul(
+            &rot,
+            &self.inverse.solve(&balance(&inertial, &load, &stress)),
+        );
         self.advance(body, &delta, &push)
     }
 

@@ -64,7 +64,10 @@ impl SingleBody {
     /// Pose of the principal frame; the identity rotation when A has none.
     pub fn pose(&self) -> Pose {
         let rotation = polar(&self.a).unwrap_or(IDENTITY);
-        Pose { translation: to_vec(&self.t), rotation: DQuat::from_mat3(&to_mat(&rotation)) }
+        Pose {
+            translation: to_vec(&self.t),
+            rotation: DQuat::from_mat3(&to_mat(&rotation)),
+        }
     }
 
     /// Velocity of the centre and angular velocity.
@@ -77,7 +80,10 @@ impl SingleBody {
             let rate = [self.w[k], self.w[3 + k], self.w[6 + k]];
             angular = add(&angular, &scale(&cross(&column, &rate), 0.5));
         }
-        Twist { linear: to_vec(&self.v), angular: to_vec(&angular) }
+        Twist {
+            linear: to_vec(&self.v),
+            angular: to_vec(&angular),
+        }
     }
 
     /// Kinetic energy, J.
@@ -117,5 +123,9 @@ impl SingleBody {
 
 #[inline]
 pub(crate) fn check_step(h: f64) -> Result<(), SingleError> {
-    if h > 0.0 && h.is_finite() { Ok(()) } else { Err(SingleError::BadStep(h)) }
+    if h > 0.0 && h.is_finite() {
+        Ok(())
+    } else {
+        Err(SingleError::BadStep(h))
+    }
 }

@@ -94,7 +94,9 @@ fn columns(a: &M3, t: &V3) -> [f64; 12] {
 fn masses(body: &SingleBody) -> [f64; 12] {
     let s = &body.affine.second;
     let m = body.affine.mass;
-    [s[0], s[0], s[0], s[1], s[1], s[1], s[2], s[2], s[2], m, m, m]
+    [
+        s[0], s[0], s[0], s[1], s[1], s[1], s[2], s[2], s[2], m, m, m,
+    ]
 }
 
 fn elastic(q: &[f64; 12], kappa: f64) -> ([[f64; 12]; 12], [f64; 12]) {
@@ -164,7 +166,9 @@ mod tests {
 
     #[test]
     fn hessian_matches_finite_differences_of_the_gradient() {
-        let q = [1.1, 0.1, -0.2, 0.05, 0.9, 0.3, -0.1, 0.2, 1.05, 0.0, 0.0, 0.0];
+        let q = [
+            1.1, 0.1, -0.2, 0.05, 0.9, 0.3, -0.1, 0.2, 1.05, 0.0, 0.0, 0.0,
+        ];
         let (hessian, _) = elastic(&q, 3.0);
         for k in 0..9 {
             let gradient = |delta: f64| {

@@ -114,6 +114,12 @@ pub enum Method {
     RigidImplicit,
     /// Rigid body, Runge–Kutta of fourth order: one body, free or on a pivot
     RigidRk4,
+    /// Co-rotated affine body, one Newton step (He et al., Alg. 1): one body, free
+    Corotated,
+    /// The same without polar decomposition (Eq. 17): one body, free
+    CorotatedNormalised,
+    /// Affine body with the orthogonality energy (Eq. 3): one body, free
+    VanillaAbd,
 }
 
 impl Method {
@@ -124,6 +130,9 @@ impl Method {
             Method::RigidSymplectic => "rigid-symplectic",
             Method::RigidImplicit => "rigid-implicit",
             Method::RigidRk4 => "rigid-rk4",
+            Method::Corotated => "corotated",
+            Method::CorotatedNormalised => "corotated-normalised",
+            Method::VanillaAbd => "vanilla-abd",
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What advances a scene by one step: affine bodies or a rigid baseline.
+//! What advances a scene by one step: affine bodies or a method of the literature.
 
 use vincula::prelude::*;
 use vincula::step::level_in_use;
@@ -7,6 +7,7 @@ use vincula_scenes::{Scene, View};
 use crate::args::Method;
 use crate::fault::Fault;
 use crate::rigid::RigidEngine;
+use crate::single::SingleEngine;
 
 /// What one step did.
 #[derive(Clone, Copy, Debug)]
@@ -20,11 +21,14 @@ pub struct Advance {
 }
 
 /// A scene in motion.
+#[allow(clippy::large_enum_variant, reason = "there is one of it in a run")]
 pub enum Engine {
     /// The engine's own step.
     Affine(AffineEngine),
     /// One rigid body.
     Rigid(RigidEngine),
+    /// One affine body of the literature.
+    Single(Box<SingleEngine>),
 }
 
 /// Affine bodies with exact joints.
@@ -48,7 +52,12 @@ impl Engine {
                     method.name()
                 )));
             }
-            return Ok(Engine::Rigid(RigidEngine::new(scene, method)?));
+            return Ok(match method {
+                Method::Corotated | Method::CorotatedNormalised | Method::VanillaAbd => {
+                    Engine::Single(Box::new(SingleEngine::new(scene, method)?))
+                }
+                _ => Engine::Rigid(RigidEngine::new(scene, method)?),
+            });
         }
         let settings = Settings::with_integrator(integrator.unwrap_or(scene.integrator));
         Ok(Engine::Affine(AffineEngine {
@@ -64,6 +73,7 @@ impl Engine {
         match self {
             Engine::Affine(engine) => engine.advance(scene),
             Engine::Rigid(engine) => engine.advance(scene),
+            Engine::Single(engine) => engine.advance(scene),
         }
     }
 
@@ -72,6 +82,7 @@ impl Engine {
         match self {
             Engine::Affine(engine) => engine.state = scene.state.clone(),
             Engine::Rigid(engine) => engine.reset(scene),
+            Engine::Single(engine) => engine.reset(scene),
         }
     }
 
@@ -84,6 +95,7 @@ impl Engine {
                 pivot_force: None,
             },
             Engine::Rigid(engine) => engine.view(scene),
+            Engine::Single(engine) => engine.view(scene),
         }
     }
 
@@ -92,6 +104,7 @@ impl Engine {
         match self {
             Engine::Affine(engine) => engine.work.settings().integrator.name(),
             Engine::Rigid(engine) => engine.integrator(),
+            Engine::Single(engine) => engine.integrator(),
         }
     }
 
@@ -99,7 +112,7 @@ impl Engine {
     pub fn level(&self) -> &'static str {
         match self {
             Engine::Affine(engine) => level_in_use(&engine.work).name(),
-            Engine::Rigid(_) => "baseline",
+            Engine::Rigid(_) | Engine::Single(_) => "baseline",
         }
     }
 
@@ -108,6 +121,7 @@ impl Engine {
         match self {
             Engine::Affine(engine) => describe_plan(&engine.work),
             Engine::Rigid(engine) => engine.plan().to_owned(),
+            Engine::Single(_) => "no joints to solve".to_owned(),
         }
     }
 }

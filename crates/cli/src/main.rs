@@ -14,6 +14,7 @@ mod recording;
 mod report;
 mod rigid;
 mod simulate;
+mod single;
 mod stopwatch;
 mod table;
 

@@ -8,6 +8,9 @@ use crate::engine::Engine;
 use crate::simulate::Outcome;
 use crate::stopwatch::StepTime;
 
+/// Gain of energy, as a fraction of the largest kinetic energy, that deserves a warning.
+const SUSPECT_GAIN: f64 = 0.05;
+
 /// Energies, J.
 #[derive(Debug, Serialize)]
 pub struct EnergyReport {
@@ -64,7 +67,7 @@ pub struct Report {
     pub time: f64,
     /// Time from start to end, with watching and recording, s.
     pub wall_s: f64,
-    /// Simulated time over time spent in steps.
+    /// Step length over the median duration of a step.
     pub real_time_factor: f64,
     pub probes: Vec<ProbeReport>,
     pub warnings: Vec<String>,
@@ -103,8 +106,8 @@ impl Report {
             level: engine.level(),
             time: outcome.time,
             wall_s: outcome.wall,
-            real_time_factor: outcome.time / outcome.stepping,
-            warnings: warnings(request, &outcome),
+            real_time_factor: scene.h / (1e-3 * outcome.step_time.median),
+            warnings: warnings(request, scene, &outcome),
             probes: probes(&scene.probes, &outcome),
             error: outcome.error,
         }
@@ -122,7 +125,7 @@ fn probes(probes: &[Probe], outcome: &Outcome) -> Vec<ProbeReport> {
     probes.iter().zip(results).map(report).collect()
 }
 
-fn warnings(request: &RunArgs, outcome: &Outcome) -> Vec<String> {
+fn warnings(request: &RunArgs, scene: &Scene, outcome: &Outcome) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Some(threads) = request.threads.filter(|threads| *threads > 1) {
         warnings.push(format!("asked for {threads} threads; the engine uses one"));
@@ -131,6 +134,12 @@ fn warnings(request: &RunArgs, outcome: &Outcome) -> Vec<String> {
         warnings.push(format!(
             "{} of {} steps stopped at the iteration limit; take a smaller h",
             outcome.unconverged, outcome.steps
+        ));
+    }
+    let gain = outcome.energy[2];
+    if !scene.is_driven() && gain > SUSPECT_GAIN * outcome.kinetic_max {
+        warnings.push(format!(
+            "energy grew by {gain:.3e} J with nothing to feed it; take a smaller h"
         ));
     }
     if outcome.look_every > 1 {

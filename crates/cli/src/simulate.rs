@@ -23,8 +23,6 @@ pub struct Outcome {
     pub time: f64,
     /// Duration of a step.
     pub step_time: StepTime,
-    /// Time spent in steps, s.
-    pub stepping: f64,
     /// Time from start to end with everything, s.
     pub wall: f64,
     /// Mean number of iterations of a step.
@@ -35,6 +33,8 @@ pub struct Outcome {
     pub residual_max: f64,
     /// Energy at the start, at the end and its largest gain over the start, J.
     pub energy: [f64; 3],
+    /// Largest kinetic energy, J: what a gain is to be measured by.
+    pub kinetic_max: f64,
     /// Whether the last state is finite.
     pub finite: bool,
     /// Steps between two looks at energy and probes.
@@ -52,6 +52,7 @@ struct Watch {
     start: f64,
     end: f64,
     most: f64,
+    kinetic: f64,
     ends: Vec<f64>,
     errors: Vec<Option<f64>>,
 }
@@ -69,6 +70,7 @@ impl Watch {
             start,
             end: start,
             most: start,
+            kinetic: 0.0,
             ends,
             errors,
         };
@@ -77,7 +79,9 @@ impl Watch {
     }
 
     fn look(&mut self, scene: &Scene, view: &View) {
-        self.end = energy(view.model, view.state).total();
+        let now = energy(view.model, view.state);
+        self.end = now.total();
+        self.kinetic = self.kinetic.max(now.kinetic);
         self.most = self.most.max(self.end);
         let t = view.state.time;
         for (index, probe) in scene.probes.iter().enumerate() {
@@ -133,19 +137,18 @@ pub fn simulate(
     }
     progress.finish();
     let wall = begin.elapsed().as_secs_f64();
-    let stepping = stopwatch.total().as_secs_f64();
     let state = engine.view(scene).state;
     let (time, finite) = (state.time, is_finite(state));
     Outcome {
         steps: done,
         time,
         step_time: stopwatch.finish(engine, scene),
-        stepping,
         wall,
         iterations_mean: iterations as f64 / done as f64,
         unconverged,
         residual_max,
         energy: [watch.start, watch.end, watch.most - watch.start],
+        kinetic_max: watch.kinetic,
         finite,
         look_every,
         probe_ends: watch.ends,

@@ -31,21 +31,14 @@ pub struct StepTime {
 #[derive(Default)]
 pub struct Stopwatch {
     seconds: Vec<f32>,
-    total: Duration,
 }
 
 impl Stopwatch {
     /// Adds one step.
     pub fn add(&mut self, duration: Duration) {
-        self.total += duration;
         if self.seconds.len() < KEPT {
             self.seconds.push(duration.as_secs_f32());
         }
-    }
-
-    /// Time spent in steps so far.
-    pub fn total(&self) -> Duration {
-        self.total
     }
 
     /// The durations of the steps of a run that is over; the engine is used up.

@@ -24,17 +24,26 @@ fn main() -> Result<(), Box<dyn Error>> {
         y_label: "angle from below [rad]".into(),
         ..Plot::default()
     };
-    println!("{:<16}{:>16}{:>16}", "integrator", "max error [rad]", "energy");
+    println!(
+        "{:<16}{:>16}{:>16}",
+        "integrator", "max error [rad]", "energy"
+    );
     for integrator in Integrator::ALL {
         let run = swing(integrator)?;
         let worst = run.error.iter().fold(0.0, |m: f64, (_, e)| m.max(*e));
-        println!("{:<16}{worst:>16.2e}{:>16.2e}", integrator.name(), run.energy);
+        println!(
+            "{:<16}{worst:>16.2e}{:>16.2e}",
+            integrator.name(),
+            run.energy
+        );
         if integrator == Integrator::default() {
             assert!(worst < 0.01 && run.energy.abs() < 1e-3);
             angles.series.push(Series::new("exact", run.exact));
             let sparse: Vec<_> = run.angle.iter().copied().step_by(10).collect();
             let name = format!("{integrator}, h = 10 ms");
-            angles.series.push(Series::new(name, sparse).style(Style::Markers));
+            angles
+                .series
+                .push(Series::new(name, sparse).style(Style::Markers));
         }
         errors.push(Series::new(integrator.name(), run.error));
     }
@@ -69,7 +78,12 @@ fn swing(integrator: Integrator) -> Result<Run, Box<dyn Error>> {
     builder.joint(JointDef::ball("pivot", World, rod, DVec3::ZERO));
     let model = builder.build()?;
     let mass = model.body(rod).mass.mass;
-    let inertia = model.body(rod).mass.inertia_tensor_about(DVec3::new(-0.5, 0.0, 0.0)).y_axis.y;
+    let inertia = model
+        .body(rod)
+        .mass
+        .inertia_tensor_about(DVec3::new(-0.5, 0.0, 0.0))
+        .y_axis
+        .y;
     let exact = PhysicalPendulum::new(mass, 0.5, inertia, GRAVITY, FRAC_PI_2)?;
 
     let mut state = model.initial_state();

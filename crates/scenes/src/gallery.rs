@@ -2,9 +2,10 @@
 
 use crate::error::SceneError;
 use crate::nearest::nearest;
-use crate::param::{Param, Values};
+use crate::param::Param;
 use crate::scene::Scene;
 use crate::scenes;
+use crate::values::Values;
 
 /// One scene of the gallery.
 pub struct Entry {

@@ -28,9 +28,11 @@ mod nearest;
 mod param;
 mod scene;
 mod scenes;
+mod values;
 
 pub use error::SceneError;
 pub use gallery::{Entry, build, find, gallery};
 pub use nearest::nearest;
-pub use param::{Kind, Param, Value, Values};
+pub use param::{Kind, Param};
 pub use scene::{Probe, Scene, Timing, View};
+pub use values::{Value, Values};

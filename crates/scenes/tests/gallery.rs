@@ -1,7 +1,7 @@
 //! What the gallery promises: every scene builds, starts on its references and stays near.
 
 use vincula::prelude::*;
-use vincula_scenes::{Entry, SceneError, View, build, find, gallery};
+use vincula_scenes::{Entry, Kind, SceneError, View, build, find, gallery};
 
 #[test]
 fn names_and_keys_are_unique_and_documented() {
@@ -166,4 +166,47 @@ fn chains_have_the_links_asked_for() {
     assert!((mass(6) / mass(0) - 5.0).abs() < 1e-12);
     let x = |index: usize| scene.model.bodies()[index].initial_pose.translation.x;
     assert!((x(0) - x(1)).abs() < 1e-12);
+}
+
+/// Least and greatest value of a parameter, as text; long chains are left out.
+fn extremes(kind: Kind) -> Vec<String> {
+    match kind {
+        Kind::Float { least, most, .. } => vec![least.to_string(), most.to_string()],
+        Kind::Int { least, most, .. } => vec![least.to_string(), most.min(500).to_string()],
+        Kind::Bool { .. } => vec!["true".into(), "false".into()],
+        Kind::Choice { words, .. } => words.iter().map(|word| word.to_string()).collect(),
+    }
+}
+
+#[test]
+fn extreme_values_run_or_are_refused() {
+    for entry in gallery() {
+        for param in entry.params {
+            for text in extremes(param.kind) {
+                let Ok(scene) = entry.build(&[(param.key, &text)], 0) else {
+                    continue;
+                };
+                let mut state = scene.state.clone();
+                let mut work = Workspace::new(&scene.model, Settings::default());
+                let mut control = Control::new(&scene.model);
+                for _ in 0..3 {
+                    scene.control(&state, &mut control);
+                    let done = step(&scene.model, &mut state, &control, &mut work, scene.h);
+                    let view = View {
+                        model: &scene.model,
+                        state: &state,
+                        pivot_force: None,
+                    };
+                    scene.probes.iter().for_each(|probe| {
+                        probe.measure(&view);
+                        probe.reference(state.time);
+                    });
+                    if let Err(error) = done {
+                        println!("{} {}={text}: {error}", entry.name, param.key);
+                        break;
+                    }
+                }
+            }
+        }
+    }
 }

@@ -55,7 +55,10 @@ pub fn energy(model: &Model, state: &State) -> Energy {
 /// Angular momentum of one body about its centre of mass, world, kg m²/s.
 pub fn spin(model: &Model, state: &State, body: BodyId) -> DVec3 {
     let (rotation, rate, _) = state.rates(body);
-    to_vec(&mul_vec(&rotation, &model.affine(body).angular_momentum(&rate)))
+    to_vec(&mul_vec(
+        &rotation,
+        &model.affine(body).angular_momentum(&rate),
+    ))
 }
 
 /// Momentum of all bodies.
@@ -97,7 +100,10 @@ pub fn worst_gap(model: &Model, state: &State) -> (f64, Option<JointId>) {
 /// body, mean over the last step, world, N. `None` for joints without a point.
 pub fn reaction_force(model: &Model, state: &State, joint: JointId) -> Option<DVec3> {
     use crate::joint::rows::RowKind;
-    let offset: usize = model.joints()[..joint.index()].iter().map(Joint::rows).sum();
+    let offset: usize = model.joints()[..joint.index()]
+        .iter()
+        .map(Joint::rows)
+        .sum();
     let kinds = model.joint(joint).row_kinds();
     if !matches!(kinds.first(), Some(RowKind::Point(0))) {
         return None;

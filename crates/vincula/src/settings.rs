@@ -53,7 +53,10 @@ pub(crate) struct Rule {
 impl Settings {
     /// The defaults with another integrator.
     pub fn with_integrator(integrator: Integrator) -> Settings {
-        Settings { integrator, ..Settings::default() }
+        Settings {
+            integrator,
+            ..Settings::default()
+        }
     }
 
     pub(crate) fn tempering(&self) -> Tempering {
@@ -70,7 +73,11 @@ impl Settings {
             Integrator::LinearEuler => self.update_tolerance.max(0.2),
             Integrator::Rattle | Integrator::ImplicitEuler | Integrator::Bdf2 => 1e-11,
         };
-        Rule { update, residual: self.residual_tolerance, limit: self.iteration_limit }
+        Rule {
+            update,
+            residual: self.residual_tolerance,
+            limit: self.iteration_limit,
+        }
     }
 }
 
@@ -113,11 +120,18 @@ impl Workspace {
             });
         let mut jointed = vec![false; model.params.len()];
         for joint in &model.joints {
-            for body in [joint.a.endpoint, joint.b.endpoint].iter().filter_map(|e| e.index()) {
+            for body in [joint.a.endpoint, joint.b.endpoint]
+                .iter()
+                .filter_map(|e| e.index())
+            {
                 jointed[place(body).0] = true;
             }
         }
-        let level = if settings.level.available() { settings.level } else { detected() };
+        let level = if settings.level.available() {
+            settings.level
+        } else {
+            detected()
+        };
         Workspace {
             settings,
             level,
@@ -125,8 +139,15 @@ impl Workspace {
             next: vec![StateBlock::REST; model.params.len()],
             jointed,
             active: Vec::with_capacity(model.params.len()),
-            kicks: vec![KickBlock::NONE; if uniform { 1 } else { model.params.len().max(1) }],
-            dual: Dual::new(model, settings.solver),
+            kicks: vec![
+                KickBlock::NONE;
+                if uniform {
+                    1
+                } else {
+                    model.params.len().max(1)
+                }
+            ],
+            dual: Dual::new(model, settings.solver, level),
             multipliers: vec![0.0; model.rows()],
             total: vec![0.0; model.rows()],
             linear,
@@ -145,14 +166,17 @@ impl Workspace {
     }
 
     /// Solves for and applies the constraint forces of the current violation.
-    pub(crate) fn solve_dual(&mut self, model: &Model, first: bool) {
+    pub(crate) fn solve_dual(&mut self, first: bool) {
         self.dual.solve();
         if first {
             self.total.copy_from_slice(&self.dual.lambda);
         } else {
-            self.total.iter_mut().zip(&self.dual.lambda).for_each(|(t, l)| *t += l);
+            self.total
+                .iter_mut()
+                .zip(&self.dual.lambda)
+                .for_each(|(t, l)| *t += l);
         }
-        self.dual.load(model, &mut self.newton);
+        self.dual.load(&mut self.newton, &self.active);
     }
 
     /// The forces of the last iteration are those of the step.
@@ -168,27 +192,55 @@ impl Workspace {
     }
 
     /// What acts on every body at the start of the step.
-    pub(crate) fn gather_forces(&mut self, model: &Model, state: &State, control: &Control, h: f64) {
+    pub(crate) fn gather_forces(
+        &mut self,
+        model: &Model,
+        state: &State,
+        control: &Control,
+        h: f64,
+    ) {
         if self.uniform && !control.active {
             self.kicks.truncate(1);
             scatter_all(&mut self.kicks[0], model.gravity);
             return;
         }
-        self.kicks.resize(model.params.len().max(1), KickBlock::NONE);
+        self.kicks
+            .resize(model.params.len().max(1), KickBlock::NONE);
         for id in model.body_ids() {
             let (pose, twist) = (state.pose(model, id), state.twist(model, id));
-            self.gather_body(model, id, &pose, &twist, state.center(id), state.time, control, h);
+            self.gather_body(
+                model,
+                id,
+                &pose,
+                &twist,
+                state.center(id),
+                state.time,
+                control,
+                h,
+            );
         }
     }
 
     /// The same at the end of the step, where a force depends on the motion.
-    pub(crate) fn gather_forces_again(&mut self, model: &Model, time: f64, control: &Control, h: f64) {
+    pub(crate) fn gather_forces_again(
+        &mut self,
+        model: &Model,
+        time: f64,
+        control: &Control,
+        h: f64,
+    ) {
         if self.uniform || model.ground.is_none() {
             return;
         }
         let mut at = State::at_rest(model);
         for (block, n) in at.blocks.iter_mut().zip(&self.newton) {
-            *block = StateBlock { t: n.t, a: n.a, v: n.v, w: n.w, load: [[0.0; LANES]; 9] };
+            *block = StateBlock {
+                t: n.t,
+                a: n.a,
+                v: n.v,
+                w: n.w,
+                ..StateBlock::REST
+            };
             for lane in 0..LANES {
                 let w = mul(&gather(&n.rot, lane), &gather(&n.w, lane));
                 scatter(&mut block.w, lane, &w);
@@ -229,13 +281,26 @@ impl Workspace {
         let acceleration = model.gravity * body.gravity_scale + wrench.force / affine.mass;
         scatter(&mut kick.acceleration, lane, &acceleration.to_array());
         scatter(&mut kick.torque, lane, &wrench.torque.to_array());
-        scatter(&mut kick.wind, lane, &if drag > 0.0 { wind.to_array() } else { [0.0; 3] });
+        scatter(
+            &mut kick.wind,
+            lane,
+            &if drag > 0.0 {
+                wind.to_array()
+            } else {
+                [0.0; 3]
+            },
+        );
         kick.linear_decay[lane] = (-0.5 * h * (body.damping.linear + drag)).exp();
         for axis in 0..3 {
             let rate = body.damping.angular + body.drag.angular / inertia[axis];
             kick.angular_decay[axis][lane] = (-0.5 * h * rate).exp();
         }
-        debug_assert!(gather(&kick.acceleration, lane).iter().all(|x: &f64| !x.is_nan()) || !center.is_finite());
+        debug_assert!(
+            gather(&kick.acceleration, lane)
+                .iter()
+                .all(|x: &f64| !x.is_nan())
+                || !center.is_finite()
+        );
     }
 }
 

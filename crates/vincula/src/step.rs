@@ -94,7 +94,7 @@ pub fn step(
             newton::set_velocity(work.level, &scheme, &mut work.newton[index]);
         }
     }
-    report.residual = work.dual.violation(model, &work.newton);
+    report.residual = work.dual.violation(model, &work.newton, &work.active);
     commit(model, state, work, h)?;
     Ok(report)
 }
@@ -112,7 +112,8 @@ fn check(
     let blocks = model.params.len();
     let sizes = [state.blocks.len(), control.blocks.len(), work.newton.len()];
     let rows = work.dual.lambda.len();
-    if sizes.iter().any(|n| *n != blocks) || rows != model.rows() || state.multipliers.len() != rows {
+    if sizes.iter().any(|n| *n != blocks) || rows != model.rows() || state.multipliers.len() != rows
+    {
         return Err(StepError::Mismatch);
     }
     Ok(())
@@ -141,7 +142,10 @@ fn predict_free_motion(
     work: &mut Workspace,
     h: f64,
 ) -> Result<Scheme, StepError> {
-    let history = state.history.as_ref().filter(|past| (past.h - h).abs() <= 1e-12 * h);
+    let history = state
+        .history
+        .as_ref()
+        .filter(|past| (past.h - h).abs() <= 1e-12 * h);
     let scheme = match (work.settings.integrator, history) {
         (Integrator::Tempered | Integrator::Rattle, _) => {
             tempered::scheme(h, work.settings.tempering())
@@ -150,7 +154,11 @@ fn predict_free_motion(
         (integrator, _) => euler::scheme(h, integrator == Integrator::LinearEuler),
     };
     for &index in &work.active {
-        let (params, past, n) = (&model.params[index], &state.blocks[index], &mut work.newton[index]);
+        let (params, past, n) = (
+            &model.params[index],
+            &state.blocks[index],
+            &mut work.newton[index],
+        );
         let kick: &KickBlock = &work.kicks[index.min(work.kicks.len() - 1)];
         if !newton::polar_block(work.level, &past.a, &mut n.rot) {
             return Err(inverted(model, index, &past.a, state.time));
@@ -160,7 +168,15 @@ fn predict_free_motion(
                 tempered::predict(work.level, params, past, kick, &scheme, n);
             }
             (Integrator::Bdf2, Some(before)) => {
-                bdf2::predict(work.level, params, past, &before.blocks[index], kick, &scheme, n);
+                bdf2::predict(
+                    work.level,
+                    params,
+                    past,
+                    &before.blocks[index],
+                    kick,
+                    &scheme,
+                    n,
+                );
                 let a = n.a;
                 if !newton::polar_block(work.level, &a, &mut n.rot) {
                     return Err(inverted(model, index, &a, state.time));
@@ -180,14 +196,27 @@ fn solve_step(
     time: f64,
 ) -> Result<StepReport, StepError> {
     let rule = work.settings.iteration();
-    let mut report = StepReport { iterations: 0, converged: false, residual: 0.0, update: 0.0 };
+    let mut report = StepReport {
+        iterations: 0,
+        converged: false,
+        residual: 0.0,
+        update: 0.0,
+    };
     loop {
         report.iterations += 1;
         let caution = caution(report.iterations);
         for &index in &work.active {
-            newton::free_solve(work.level, &model.params[index], scheme, caution, &mut work.newton[index]);
+            newton::free_solve(
+                work.level,
+                &model.params[index],
+                scheme,
+                caution,
+                &mut work.newton[index],
+            );
         }
-        work.dual.factor(model, &work.newton).map_err(|fault| dual_fault(model, fault, time))?;
+        work.dual
+            .factor(model, &work.newton, &work.active)
+            .map_err(|fault| dual_fault(model, fault, time))?;
         report.update = correct(model, work, rule.residual);
         report.converged = report.update <= rule.update;
         if report.converged || report.iterations >= rule.limit {
@@ -225,13 +254,16 @@ fn caution(iteration: usize) -> f64 {
 fn correct(model: &Model, work: &mut Workspace, tolerance: f64) -> f64 {
     let mut previous = f64::INFINITY;
     loop {
-        let violation = work.dual.violation(model, &work.newton);
+        let violation = work.dual.violation(model, &work.newton, &work.active);
         let first = previous == f64::INFINITY;
         if !first && (violation <= tolerance || violation > 0.5 * previous) {
-            return work.active.iter().fold(0.0, |m, i| m.max(largest(&work.newton[*i])));
+            return work
+                .active
+                .iter()
+                .fold(0.0, |m, i| m.max(largest(&work.newton[*i])));
         }
         previous = violation;
-        work.solve_dual(model, first);
+        work.solve_dual(first);
         let mut update = 0.0f64;
         for &index in &work.active {
             let u = newton::accept(work.level, &mut work.newton[index]);
@@ -244,7 +276,13 @@ fn correct(model: &Model, work: &mut Workspace, tolerance: f64) -> f64 {
 }
 
 fn largest(n: &NewtonBlock) -> f64 {
-    n.p.iter().flatten().fold(0.0, |m: f64, x| if x.abs() > m || x.is_nan() { x.abs() } else { m })
+    n.p.iter().flatten().fold(0.0, |m: f64, x| {
+        if x.abs() > m || x.is_nan() {
+            x.abs()
+        } else {
+            m
+        }
+    })
 }
 
 /// Velocity in the middle of a tempered step.
@@ -271,12 +309,13 @@ fn project_velocity(model: &Model, work: &mut Workspace, scheme: &Scheme) {
         let n = &mut work.newton[index];
         tempered::project_free(work.level, &model.params[index], kick, scheme, n);
     }
-    work.dual.drift(model, &work.newton, scheme.h);
+    work.dual.drift(&work.newton, &work.active, scheme.h);
     work.dual.solve();
-    work.dual.load(model, &mut work.newton);
+    work.dual.load(&mut work.newton, &work.active);
     work.average_multipliers();
     for &index in &work.active {
-        tempered::project_accept(work.level, scheme, &mut work.newton[index]);
+        let n = &mut work.newton[index];
+        tempered::project_accept(work.level, &model.params[index], scheme, n);
     }
 }
 
@@ -289,14 +328,22 @@ fn commit(model: &Model, state: &mut State, work: &mut Workspace, h: f64) -> Res
         next.w = n.w;
         next.v = n.v;
         next.load = n.held;
+        next.slow = n.slow;
     }
-    if let Some(&index) = work.active.iter().find(|&&index| !is_sound(&work.next[index])) {
+    if let Some(&index) = work
+        .active
+        .iter()
+        .find(|&&index| !is_sound(&work.next[index]))
+    {
         return Err(not_finite(model, index, &work.next[index], state.time));
     }
     std::mem::swap(&mut state.blocks, &mut work.next);
     if work.settings.integrator == Integrator::Bdf2 {
         // After the swap the workspace holds the state before the step.
-        let past = state.history.get_or_insert_with(|| History { h, blocks: work.next.clone() });
+        let past = state.history.get_or_insert_with(|| History {
+            h,
+            blocks: work.next.clone(),
+        });
         past.h = h;
         past.blocks.clone_from_slice(&work.next);
     }
@@ -308,7 +355,13 @@ fn commit(model: &Model, state: &mut State, work: &mut Workspace, h: f64) -> Res
 /// Whether every number of a block is finite: 0·x is zero for finite x only.
 fn is_sound(block: &StateBlock) -> bool {
     let mut sum = [0.0; LANES];
-    for row in block.a.iter().chain(&block.w).chain(&block.t).chain(&block.v) {
+    for row in block
+        .a
+        .iter()
+        .chain(&block.w)
+        .chain(&block.t)
+        .chain(&block.v)
+    {
         for lane in 0..LANES {
             sum[lane] += 0.0 * row[lane];
         }
@@ -328,9 +381,21 @@ fn dual_fault(model: &Model, fault: DualFault, time: f64) -> StepError {
 fn diverged(model: &Model, work: &Workspace, time: f64) -> StepError {
     let block_of = |index: usize| {
         let n = &work.newton[index];
-        StateBlock { a: n.a, t: n.t, w: n.w, v: n.v, load: n.held }
+        StateBlock {
+            a: n.a,
+            t: n.t,
+            w: n.w,
+            v: n.v,
+            load: n.held,
+            slow: n.slow,
+        }
     };
-    let bad = work.active.iter().copied().find(|&index| !is_sound(&block_of(index))).unwrap_or(0);
+    let bad = work
+        .active
+        .iter()
+        .copied()
+        .find(|&index| !is_sound(&block_of(index)))
+        .unwrap_or(0);
     not_finite(model, bad, &block_of(bad), time)
 }
 
@@ -340,21 +405,34 @@ fn not_finite(model: &Model, block: usize, next: &StateBlock, time: f64) -> Step
         let w: [f64; 9] = gather(&next.w, lane);
         let t: [f64; 3] = gather(&next.t, lane);
         let v: [f64; 3] = gather(&next.v, lane);
-        a.iter().chain(&w).chain(&t).chain(&v).all(|x| x.is_finite())
+        a.iter()
+            .chain(&w)
+            .chain(&t)
+            .chain(&v)
+            .all(|x| x.is_finite())
     };
     let lane = (0..LANES).find(|&lane| !finite(lane)).unwrap_or(0);
-    StepError::NotFinite { body: body_name(model, block, lane), time }
+    StepError::NotFinite {
+        body: body_name(model, block, lane),
+        time,
+    }
 }
 
 fn body_name(model: &Model, block: usize, lane: usize) -> String {
-    model.bodies.get(block * LANES + lane).map_or_else(String::new, |b| b.name.clone())
+    model
+        .bodies
+        .get(block * LANES + lane)
+        .map_or_else(String::new, |b| b.name.clone())
 }
 
 fn inverted(model: &Model, block: usize, a: &[[f64; LANES]; 9], time: f64) -> StepError {
     let lane = (0..LANES)
         .find(|&lane| crate::math::rotation::polar(&gather(a, lane)).is_none())
         .unwrap_or(0);
-    StepError::Inverted { body: body_name(model, block, lane), time }
+    StepError::Inverted {
+        body: body_name(model, block, lane),
+        time,
+    }
 }
 
 /// The vector instructions in use, for reports.

@@ -174,3 +174,16 @@ fn the_same_request_gives_the_same_motion() {
     };
     assert_eq!(end(), end());
 }
+
+#[test]
+fn energy_from_nowhere_is_a_warning() {
+    let warned = |integrator: &str| {
+        let call = ["run", "pendulum", "--integrator", integrator, "--json"];
+        vincula(&call).json()["warnings"]
+            .to_string()
+            .contains("energy grew")
+    };
+    // One linearisation a step leaves strain behind, and strain is energy.
+    assert!(warned("linear-euler"));
+    assert!(!warned("tempered") && !warned("bdf2"));
+}

@@ -6,8 +6,9 @@ use vincula::prelude::*;
 
 use crate::error::SceneError;
 use crate::gallery::Entry;
-use crate::param::{Param, Values};
+use crate::param::Param;
 use crate::scene::{Probe, Scene};
+use crate::values::Values;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "chain",

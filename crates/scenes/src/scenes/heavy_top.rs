@@ -11,8 +11,9 @@ use vincula::reference::HeavyTop;
 
 use crate::error::SceneError;
 use crate::gallery::Entry;
-use crate::param::{Param, Values};
+use crate::param::Param;
 use crate::scene::{Probe, Scene, View};
+use crate::values::Values;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "heavy-top",

@@ -12,8 +12,9 @@ use vincula::reference::AsymmetricTop;
 
 use crate::error::SceneError;
 use crate::gallery::Entry;
-use crate::param::{Param, Values};
+use crate::param::Param;
 use crate::scene::{Probe, Scene, View};
+use crate::values::Values;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "t-handle",

@@ -39,7 +39,13 @@ impl Affine {
             1.0 / (second[0] + second[2]),
             1.0 / (second[0] + second[1]),
         ];
-        Affine { mass, second, shear, bulk, inverse_inertia }
+        Affine {
+            mass,
+            second,
+            shear,
+            bulk,
+            inverse_inertia,
+        }
     }
 
     /// Principal moments of inertia, kg m²: I_x = s_y + s_z and so on.
@@ -109,7 +115,11 @@ impl Affine {
     #[inline(always)]
     pub fn geometric_stiffness(&self, stress: &S3) -> V3 {
         let g = stress;
-        [(g[1] + g[2]).max(0.0), (g[0] + g[2]).max(0.0), (g[0] + g[1]).max(0.0)]
+        [
+            (g[1] + g[2]).max(0.0),
+            (g[0] + g[2]).max(0.0),
+            (g[0] + g[1]).max(0.0),
+        ]
     }
 }
 

@@ -17,14 +17,20 @@ pub struct Material {
 
 impl Default for Material {
     fn default() -> Self {
-        Material { young: 1e9, poisson: 0.3 }
+        Material {
+            young: 1e9,
+            poisson: 0.3,
+        }
     }
 }
 
 impl Material {
     /// A material of the given Young's modulus, Pa, with ν = 0.3.
     pub fn with_young(young: f64) -> Self {
-        Material { young, ..Material::default() }
+        Material {
+            young,
+            ..Material::default()
+        }
     }
 
     /// Lamé's μ, the shear modulus, Pa.
@@ -40,10 +46,16 @@ impl Material {
     /// What is wrong with the material, if anything.
     pub fn fault(&self) -> Option<String> {
         if !(self.young > 0.0 && self.young.is_finite()) {
-            return Some(format!("Young's modulus is {} Pa; it must be positive and finite", self.young));
+            return Some(format!(
+                "Young's modulus is {} Pa; it must be positive and finite",
+                self.young
+            ));
         }
         if !(0.0..0.5).contains(&self.poisson) {
-            return Some(format!("Poisson's ratio is {}; it must lie in [0, 0.5)", self.poisson));
+            return Some(format!(
+                "Poisson's ratio is {}; it must lie in [0, 0.5)",
+                self.poisson
+            ));
         }
         None
     }

@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use vincula_blocks::{
-    BlockMatrix, Chain, Cholesky, CholeskyOptions, Dense, Factorization, Loops, Pattern, Refinement,
-    Shape, Tree, plan as classify,
+    BlockMatrix, Chain, Cholesky, CholeskyOptions, Dense, Factorization, Loops, Pattern,
+    Refinement, Shape, Tree, plan as classify,
 };
 
 use super::linearize::JointRows;
 use super::plan::{IslandPlan, SolverChoice};
+use super::ports::{NO_PORT, PORTS, PortBlock};
 use super::{Dual, DualFault, Incidence};
+use crate::math::dispatch::Level;
+use crate::math::lanes::{LANES, place, scatter};
 use crate::model::Model;
 
 /// One island of the dual system.
@@ -29,10 +32,14 @@ impl Island {
     pub(super) fn factor(&mut self) -> Result<(), DualFault> {
         match self.solver.factor(&self.matrix) {
             Ok(report) => {
-                self.refine = report.dropped > 0 || report.shift > 0.0 || report.weakest_pivot < 1e-8;
+                self.refine =
+                    report.dropped > 0 || report.shift > 0.0 || report.weakest_pivot < 1e-8;
                 Ok(())
             }
-            Err(source) => Err(DualFault { joint: self.joints[0], source }),
+            Err(source) => Err(DualFault {
+                joint: self.joints[0],
+                source,
+            }),
         }
     }
 
@@ -46,7 +53,9 @@ impl Island {
         }
         // Lengths agree by construction, and `factor` came first: these cannot fail.
         let solved = if self.refine {
-            self.refinement.solve(self.solver.as_mut(), &self.matrix, &mut self.rhs).map(|_| ())
+            self.refinement
+                .solve(self.solver.as_mut(), &self.matrix, &mut self.rhs)
+                .map(|_| ())
         } else {
             self.solver.solve(&mut self.rhs)
         };
@@ -63,8 +72,15 @@ impl Island {
 
 impl Dual {
     /// Finds the islands of a model and chooses a solver for each.
-    pub fn new(model: &Model, choice: SolverChoice) -> Dual {
-        let incident = incidences(model);
+    pub fn new(model: &Model, choice: SolverChoice, level: Level) -> Dual {
+        let mut general = Vec::new();
+        let mut joints: Vec<JointRows> = model
+            .joints
+            .iter()
+            .map(|joint| JointRows::new(joint, &mut general))
+            .collect();
+        let mut incident = incidences(model);
+        let ports = assign_ports(&mut incident, &mut joints);
         let mut starts = vec![0];
         let mut incidences = Vec::new();
         for at_body in &incident {
@@ -77,7 +93,10 @@ impl Dual {
         }
         let mut dual = Dual {
             islands: Vec::new(),
-            joints: model.joints.iter().map(JointRows::new).collect(),
+            joints,
+            general,
+            ports,
+            level,
             lambda: vec![0.0; offsets[model.joints.len()]],
             offsets,
             incidences,
@@ -116,7 +135,10 @@ impl Dual {
         for &body in &bodies {
             for (k, i) in incident[body].iter().enumerate() {
                 for j in &incident[body][k + 1..] {
-                    let (a, b) = (self.places[i.joint as usize].1, self.places[j.joint as usize].1);
+                    let (a, b) = (
+                        self.places[i.joint as usize].1,
+                        self.places[j.joint as usize].1,
+                    );
                     edges.push((a.min(b) as usize, a.max(b) as usize));
                 }
             }
@@ -143,7 +165,8 @@ impl Dual {
                     let (island, a) = self.joints_place(i.joint as usize);
                     let (_, b) = self.joints_place(j.joint as usize);
                     let edge = self.islands[island].matrix.edge_index(a.min(b), a.max(b));
-                    self.edges.push(edge.expect("every pair at a body is an edge") as u32);
+                    self.edges
+                        .push(edge.expect("every pair at a body is an edge") as u32);
                 }
             }
             self.edge_starts.push(self.edges.len());
@@ -163,11 +186,40 @@ fn incidences(model: &Model) -> Vec<Vec<Incidence>> {
     for (index, joint) in model.joints.iter().enumerate() {
         for (end, first) in [(joint.a.endpoint, true), (joint.b.endpoint, false)] {
             if let Some(body) = end.index() {
-                at[body].push(Incidence { joint: index as u32, first });
+                at[body].push(Incidence {
+                    joint: index as u32,
+                    first,
+                    port: NO_PORT,
+                });
             }
         }
     }
     at
+}
+
+/// Gives the first points of every body to the kernels.
+fn assign_ports(incident: &mut [Vec<Incidence>], joints: &mut [JointRows]) -> Vec<PortBlock> {
+    let mut blocks = vec![PortBlock::NONE; incident.len().div_ceil(LANES)];
+    for (body, at_body) in incident.iter_mut().enumerate() {
+        let (block, lane) = place(body);
+        let mut next = 0;
+        for incidence in at_body.iter_mut() {
+            let rows = &mut joints[incidence.joint as usize];
+            if !rows.points || next == PORTS {
+                continue;
+            }
+            let side = if incidence.first {
+                &mut rows.a
+            } else {
+                &mut rows.b
+            };
+            side.port = next as u8;
+            incidence.port = next as u8;
+            scatter(&mut blocks[block].point[next], lane, &side.point);
+            next += 1;
+        }
+    }
+    blocks
 }
 
 /// Connected sets of joints, each ascending, ordered by their first joint.
@@ -184,7 +236,10 @@ fn islands(model: &Model, incident: &[Vec<Incidence>]) -> Vec<Vec<usize>> {
         while next < island.len() {
             let joint = &model.joints[island[next]];
             next += 1;
-            for body in [joint.a.endpoint, joint.b.endpoint].iter().filter_map(|e| e.index()) {
+            for body in [joint.a.endpoint, joint.b.endpoint]
+                .iter()
+                .filter_map(|e| e.index())
+            {
                 for other in &incident[body] {
                     let other = other.joint as usize;
                     if !seen[other] {
@@ -214,23 +269,36 @@ fn choose(
                 .expect("a valid pattern has a symbolic factorization"),
         )
     };
-    let (solver, name, why): (Box<dyn Factorization + Send>, _, _) = match (choice, &component.shape) {
-        (SolverChoice::Dense, _) => (Box::new(Dense::symbolic(pattern)), "dense", "asked for"),
-        (SolverChoice::Cholesky, _) => (cholesky(), "cholesky", "asked for"),
-        (_, Shape::Path { order }) => match Chain::symbolic(pattern, order) {
-            Ok(chain) => (Box::new(chain), "chain", "every joint has at most two neighbours"),
-            Err(_) => (cholesky(), "cholesky", "the chain could not be ordered"),
-        },
-        (_, Shape::Tree) => match Tree::symbolic(pattern) {
-            Ok(tree) => (Box::new(tree), "tree", "elimination from the leaves makes no fill"),
-            Err(_) => (cholesky(), "cholesky", "the tree could not be ordered"),
-        },
-        (_, Shape::Loops { closures }) => match Loops::symbolic(pattern, closures.len()) {
-            Ok(loops) => (Box::new(loops), "loops", "a tree once a few joints are set aside"),
-            Err(_) => (cholesky(), "cholesky", "the loops could not be cut"),
-        },
-        (_, Shape::General) => (cholesky(), "cholesky", "many loops"),
-    };
+    let (solver, name, why): (Box<dyn Factorization + Send>, _, _) =
+        match (choice, &component.shape) {
+            (SolverChoice::Dense, _) => (Box::new(Dense::symbolic(pattern)), "dense", "asked for"),
+            (SolverChoice::Cholesky, _) => (cholesky(), "cholesky", "asked for"),
+            (_, Shape::Path { order }) => match Chain::symbolic(pattern, order) {
+                Ok(chain) => (
+                    Box::new(chain),
+                    "chain",
+                    "every joint has at most two neighbours",
+                ),
+                Err(_) => (cholesky(), "cholesky", "the chain could not be ordered"),
+            },
+            (_, Shape::Tree) => match Tree::symbolic(pattern) {
+                Ok(tree) => (
+                    Box::new(tree),
+                    "tree",
+                    "elimination from the leaves makes no fill",
+                ),
+                Err(_) => (cholesky(), "cholesky", "the tree could not be ordered"),
+            },
+            (_, Shape::Loops { closures }) => match Loops::symbolic(pattern, closures.len()) {
+                Ok(loops) => (
+                    Box::new(loops),
+                    "loops",
+                    "a tree once a few joints are set aside",
+                ),
+                Err(_) => (cholesky(), "cholesky", "the loops could not be cut"),
+            },
+            (_, Shape::General) => (cholesky(), "cholesky", "many loops"),
+        };
     let estimate = component.estimates.iter().find(|e| e.solver == name);
     let plan = IslandPlan {
         solver: name,

@@ -1,15 +1,13 @@
 //! Gradients of the joints at an iterate, in the frames the dual system needs.
 
 use super::Dual;
+use super::ports::NO_PORT;
 use crate::integrate::newton::NewtonBlock;
 use crate::joint::rows::{Carried, Gradient, RowKind};
 use crate::joint::{Joint, Side};
 use crate::math::lanes::{gather, place};
 use crate::math::small::*;
 use crate::model::Model;
-
-/// Rows of a joint besides its point: at most a whole joint without one.
-const MAX_GENERAL: usize = 5;
 
 /// The gradient of one row and its response, for one body.
 #[derive(Clone, Copy, Debug)]
@@ -23,81 +21,100 @@ pub(crate) struct GeneralRow {
 }
 
 impl GeneralRow {
-    const ZERO: GeneralRow = GeneralRow { a: [0.0; 9], t: [0.0; 3], response: [0.0; 9] };
+    const ZERO: GeneralRow = GeneralRow {
+        a: [0.0; 9],
+        t: [0.0; 3],
+        response: [0.0; 9],
+    };
 }
 
-/// A joint as one of its bodies feels it.
-#[derive(Clone, Debug)]
+/// The body of an end at the world.
+const WORLD: u32 = u32::MAX;
+
+/// A joint as one of its bodies feels it. Small, because every pass reads all of them.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct SideRows {
-    /// +1 for the first end, −1 for the second: the sign of its point rows.
-    pub sign: f64,
     /// Attachment point in the body, m.
     pub point: V3,
-    /// The rows that are not the point.
-    pub general: [GeneralRow; MAX_GENERAL],
-    /// How many of them are used.
-    pub count: usize,
+    /// +1 for the first end, −1 for the second: the sign of its point rows.
+    pub sign: f64,
+    body: u32,
+    /// The rows that are not the point: the first of them among `Dual::general`.
+    pub general: u32,
+    /// How many there are.
+    pub count: u8,
+    /// Port of the body that is this point.
+    pub port: u8,
 }
 
 /// A linearised joint.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct JointRows {
-    /// Whether the first three rows tie two points together.
-    pub points: bool,
     pub a: SideRows,
     pub b: SideRows,
+    /// Whether the first three rows tie two points together.
+    pub points: bool,
 }
 
 impl JointRows {
-    pub(super) fn new(joint: &Joint) -> JointRows {
+    /// Makes room for the general rows of a joint.
+    pub(super) fn new(joint: &Joint, general: &mut Vec<GeneralRow>) -> JointRows {
         let points = matches!(joint.row_kinds().first(), Some(RowKind::Point(0)));
         let count = joint.rows() - if points { 3 } else { 0 };
-        let side = |side: &Side, sign| SideRows {
-            sign,
-            point: side.point,
-            general: [GeneralRow::ZERO; MAX_GENERAL],
-            count,
+        let mut side = |side: &Side, sign| {
+            let first = general.len() as u32;
+            general.resize(general.len() + count, GeneralRow::ZERO);
+            SideRows {
+                point: side.point,
+                sign,
+                body: side.endpoint.index().map_or(WORLD, |i| i as u32),
+                general: first,
+                count: count as u8,
+                port: NO_PORT,
+            }
         };
-        JointRows { points, a: side(&joint.a, 1.0), b: side(&joint.b, -1.0) }
+        JointRows {
+            a: side(&joint.a, 1.0),
+            b: side(&joint.b, -1.0),
+            points,
+        }
     }
 }
 
 impl SideRows {
-    /// Adds the rate of every row from the motion of this body.
-    pub(super) fn add_rate(&self, rot: &M3, rate: &M3, v: &V3, points: bool, out: &mut [f64]) {
-        let mut first = 0;
-        if points {
-            let velocity = add(v, &mul_vec(rot, &mul_vec(rate, &self.point)));
-            for k in 0..3 {
-                out[k] += self.sign * velocity[k];
-            }
-            first = 3;
-        }
-        for (k, row) in self.general[..self.count].iter().enumerate() {
-            out[first + k] += dot9(&row.a, rate) + dot(&row.t, v);
-        }
+    /// The body, if it is not the world.
+    #[inline(always)]
+    pub(super) fn body(&self) -> Option<usize> {
+        (self.body != WORLD).then_some(self.body as usize)
     }
 
-    /// `Jᵀλ`: load on A in the body frame, force in the world.
-    pub(super) fn transpose_multiply(&self, rot: &M3, points: bool, lambda: &[f64]) -> (M3, V3) {
+    /// Whether the kernels know where this end is.
+    #[inline(always)]
+    pub(super) fn ported(&self) -> bool {
+        self.port != NO_PORT || self.body == WORLD
+    }
+
+    /// Its rows among all general rows.
+    #[inline(always)]
+    pub(super) fn rows<'a>(&self, general: &'a [GeneralRow]) -> &'a [GeneralRow] {
+        &general[self.general as usize..self.general as usize + self.count as usize]
+    }
+
+    /// Velocity of the point, world.
+    pub(super) fn point_velocity(&self, rot: &M3, rate: &M3, v: &V3) -> V3 {
+        add(v, &mul_vec(rot, &mul_vec(rate, &self.point)))
+    }
+
+    /// Load of a force at the point, body frame.
+    pub(super) fn point_load(&self, rot: &M3, force: &V3) -> M3 {
+        let f = tmul_vec(rot, force);
         let mut load = [0.0; 9];
-        let mut thrust = [0.0; 3];
-        let mut first = 0;
-        if points {
-            thrust = scale(&[lambda[0], lambda[1], lambda[2]], self.sign);
-            let f = tmul_vec(rot, &thrust);
-            for i in 0..3 {
-                for j in 0..3 {
-                    load[3 * i + j] = f[i] * self.point[j];
-                }
+        for i in 0..3 {
+            for j in 0..3 {
+                load[3 * i + j] = f[i] * self.point[j];
             }
-            first = 3;
         }
-        for (row, l) in self.general[..self.count].iter().zip(&lambda[first..]) {
-            load = axpy9(&load, *l, &row.a);
-            thrust = axpy(&thrust, *l, &row.t);
-        }
-        (load, thrust)
+        load
     }
 }
 
@@ -121,7 +138,11 @@ fn carried_side(side: &Side, work: &[NewtonBlock]) -> Carried {
         None => Joint::carried(side, &IDENTITY, &[0.0; 3]),
         Some(body) => {
             let (block, lane) = place(body);
-            Joint::carried(side, &gather(&work[block].a, lane), &gather(&work[block].t, lane))
+            Joint::carried(
+                side,
+                &gather(&work[block].a, lane),
+                &gather(&work[block].t, lane),
+            )
         }
     }
 }
@@ -129,23 +150,36 @@ fn carried_side(side: &Side, work: &[NewtonBlock]) -> Carried {
 impl Dual {
     /// Gradients and responses of every row that is not a point.
     pub(super) fn linearize(&mut self, model: &Model, work: &[NewtonBlock]) {
-        for (rows, joint) in self.joints.iter_mut().zip(&model.joints) {
+        if self.general.is_empty() {
+            return;
+        }
+        for (rows, joint) in self.joints.iter().zip(&model.joints) {
             if rows.a.count == 0 {
                 continue;
             }
             let (a, b) = carried(joint, work);
             let first = if rows.points { 3 } else { 0 };
-            for k in 0..rows.a.count {
+            for k in 0..rows.a.count as usize {
                 let row = joint.linearize(first + k, &a, &b);
-                set_row(&mut rows.a.general[k], &row.a, &joint.a, work);
-                set_row(&mut rows.b.general[k], &row.b, &joint.b, work);
+                set_row(
+                    &mut self.general[rows.a.general as usize + k],
+                    &row.a,
+                    &rows.a,
+                    work,
+                );
+                set_row(
+                    &mut self.general[rows.b.general as usize + k],
+                    &row.b,
+                    &rows.b,
+                    work,
+                );
             }
         }
     }
 }
 
-fn set_row(row: &mut GeneralRow, gradient: &Gradient, side: &Side, work: &[NewtonBlock]) {
-    let Some(body) = side.endpoint.index() else { return };
+fn set_row(row: &mut GeneralRow, gradient: &Gradient, side: &SideRows, work: &[NewtonBlock]) {
+    let Some(body) = side.body() else { return };
     let (block, lane) = place(body);
     let rot: M3 = gather(&work[block].rot, lane);
     row.a = tmul(&rot, &gradient.a);

@@ -9,23 +9,27 @@ mod assemble;
 mod island;
 mod linearize;
 pub mod plan;
+mod ports;
 
 pub use plan::{IslandPlan, SolverChoice};
 
 use vincula_blocks::FactorError;
 
 use crate::integrate::newton::NewtonBlock;
+use crate::math::dispatch::Level;
 use crate::math::lanes::{gather, place, scatter};
 use crate::math::small::*;
 use crate::model::Model;
 use island::Island;
-use linearize::{JointRows, SideRows};
+use linearize::{GeneralRow, JointRows, SideRows, dot9};
+use ports::{NO_PORT, PortBlock};
 
 /// One joint seen from a body: which joint, and whether the body is its first end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Incidence {
     joint: u32,
     first: bool,
+    port: u8,
 }
 
 /// The dual system of a model, sized once.
@@ -33,6 +37,8 @@ pub struct Dual {
     islands: Vec<Island>,
     /// Linearised joints.
     joints: Vec<JointRows>,
+    /// Their rows that are not points.
+    general: Vec<GeneralRow>,
     /// First row of each joint among the rows of the model.
     offsets: Vec<usize>,
     /// Joints at each body: `incidences[starts[b]..starts[b + 1]]`.
@@ -43,6 +49,9 @@ pub struct Dual {
     edge_starts: Vec<usize>,
     /// Island and node of each joint.
     places: Vec<(u32, u32)>,
+    /// Points of the bodies, by block.
+    ports: Vec<PortBlock>,
+    level: Level,
     /// Right-hand side, then solution, one per row of the model.
     pub(crate) lambda: Vec<f64>,
 }
@@ -73,7 +82,18 @@ impl Dual {
     }
 
     /// Linearises every joint at the iterate, assembles and factors.
-    pub(crate) fn factor(&mut self, model: &Model, work: &[NewtonBlock]) -> Result<(), DualFault> {
+    pub(crate) fn factor(
+        &mut self,
+        model: &Model,
+        work: &[NewtonBlock],
+        active: &[usize],
+    ) -> Result<(), DualFault> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        for &block in active {
+            ports::find_compliances(self.level, &work[block], &mut self.ports[block]);
+        }
         self.linearize(model, work);
         self.assemble(model, work);
         for island in &mut self.islands {
@@ -83,35 +103,90 @@ impl Dual {
     }
 
     /// Right-hand side: the violation C of every row at the iterate. Returns the largest, m.
-    pub(crate) fn violation(&mut self, model: &Model, work: &[NewtonBlock]) -> f64 {
+    pub(crate) fn violation(
+        &mut self,
+        model: &Model,
+        work: &[NewtonBlock],
+        active: &[usize],
+    ) -> f64 {
+        if self.is_empty() {
+            return 0.0;
+        }
+        for &block in active {
+            ports::find_places(self.level, &work[block], &mut self.ports[block]);
+        }
         let mut worst = 0.0f64;
-        for (index, joint) in model.joints.iter().enumerate() {
-            let (a, b) = linearize::carried(joint, work);
-            for (row, kind) in joint.row_kinds().iter().enumerate() {
-                let value = kind.value(&a, &b, joint.length);
-                self.lambda[self.offsets[index] + row] = value;
-                worst = if value.abs() > worst || value.is_nan() { value.abs() } else { worst };
+        for index in 0..self.joints.len() {
+            let rows = &self.joints[index];
+            let range = self.offsets[index]..self.offsets[index + 1];
+            let ported = rows.points && rows.a.ported() && rows.b.ported();
+            if ported {
+                let gap = sub(&self.place(&rows.a), &self.place(&rows.b));
+                self.lambda[range.start..range.start + 3].copy_from_slice(&gap);
+            }
+            let first = if ported { 3 } else { 0 };
+            if range.len() > first {
+                let joint = &model.joints[index];
+                let (a, b) = linearize::carried(joint, work);
+                for (row, kind) in joint.row_kinds().iter().enumerate().skip(first) {
+                    self.lambda[range.start + row] = kind.value(&a, &b, joint.length);
+                }
+            }
+            for value in &self.lambda[range] {
+                worst = if value.abs() > worst || value.is_nan() {
+                    value.abs()
+                } else {
+                    worst
+                };
             }
         }
         worst
     }
 
+    /// Place or velocity of a ported end; the world's point is where it is, at rest.
+    #[inline(always)]
+    fn place(&self, side: &SideRows) -> V3 {
+        match side.body() {
+            None => side.point,
+            Some(body) => {
+                let (block, lane) = place(body);
+                gather(&self.ports[block].place[side.port as usize], lane)
+            }
+        }
+    }
+
     /// Right-hand side: h times the rate of every row. Rates are in the body frame.
-    pub(crate) fn drift(&mut self, model: &Model, work: &[NewtonBlock], h: f64) {
-        for (index, joint) in model.joints.iter().enumerate() {
-            let rows = &self.joints[index];
+    pub(crate) fn drift(&mut self, work: &[NewtonBlock], active: &[usize], h: f64) {
+        for &block in active {
+            ports::find_velocities(self.level, &work[block], &mut self.ports[block]);
+        }
+        for (index, rows) in self.joints.iter().enumerate() {
             let out = &mut self.lambda[self.offsets[index]..self.offsets[index + 1]];
             out.fill(0.0);
-            for (side, endpoint) in [(&rows.a, joint.a.endpoint), (&rows.b, joint.b.endpoint)] {
-                let Some(body) = endpoint.index() else { continue };
+            for side in [&rows.a, &rows.b] {
+                let Some(body) = side.body() else { continue };
                 let (block, lane) = place(body);
                 let n = &work[block];
-                let rate: M3 = gather(&n.w, lane);
-                let v: V3 = gather(&n.v, lane);
-                let rot: M3 = gather(&n.rot, lane);
-                side.add_rate(&rot, &rate, &v, rows.points, out);
+                if rows.points {
+                    let u = if side.port != NO_PORT {
+                        gather(&self.ports[block].place[side.port as usize], lane)
+                    } else {
+                        let (rot, rate) = (gather(&n.rot, lane), gather(&n.w, lane));
+                        side.point_velocity(&rot, &rate, &gather(&n.v, lane))
+                    };
+                    for k in 0..3 {
+                        out[k] += h * side.sign * u[k];
+                    }
+                }
+                if side.count > 0 {
+                    let rate: M3 = gather(&n.w, lane);
+                    let v: V3 = gather(&n.v, lane);
+                    let first = if rows.points { 3 } else { 0 };
+                    for (k, row) in side.rows(&self.general).iter().enumerate() {
+                        out[first + k] += h * (dot9(&row.a, &rate) + dot(&row.t, &v));
+                    }
+                }
             }
-            out.iter_mut().for_each(|x| *x *= h);
         }
     }
 
@@ -123,21 +198,35 @@ impl Dual {
     }
 
     /// Puts the constraint forces `−Jᵀλ` on the bodies.
-    pub(crate) fn load(&self, model: &Model, work: &mut [NewtonBlock]) {
-        for (index, joint) in model.joints.iter().enumerate() {
-            let rows = &self.joints[index];
+    pub(crate) fn load(&mut self, work: &mut [NewtonBlock], active: &[usize]) {
+        for (index, rows) in self.joints.iter().enumerate() {
             let lambda = &self.lambda[self.offsets[index]..self.offsets[index + 1]];
-            for (side, endpoint) in [(&rows.a, joint.a.endpoint), (&rows.b, joint.b.endpoint)] {
-                let Some(body) = endpoint.index() else { continue };
+            for side in [&rows.a, &rows.b] {
+                let Some(body) = side.body() else { continue };
                 let (block, lane) = place(body);
                 let n = &mut work[block];
-                let rot: M3 = gather(&n.rot, lane);
-                let (load, thrust) = side.transpose_multiply(&rot, rows.points, lambda);
-                let total = sub9(&gather(&n.load, lane), &load);
-                scatter(&mut n.load, lane, &total);
-                let thrust = sub(&gather(&n.thrust, lane), &thrust);
-                scatter(&mut n.thrust, lane, &thrust);
+                let mut rest = lambda;
+                if rows.points {
+                    let force = scale(&[lambda[0], lambda[1], lambda[2]], side.sign);
+                    rest = &lambda[3..];
+                    if side.port != NO_PORT {
+                        scatter(
+                            &mut self.ports[block].force[side.port as usize],
+                            lane,
+                            &force,
+                        );
+                    } else {
+                        let load = side.point_load(&gather(&n.rot, lane), &force);
+                        subtract(n, lane, &load, &force);
+                    }
+                }
+                for (row, l) in side.rows(&self.general).iter().zip(rest) {
+                    subtract(n, lane, &row.a.map(|x| l * x), &scale(&row.t, *l));
+                }
             }
+        }
+        for &block in active {
+            ports::put_loads(self.level, &self.ports[block], &mut work[block]);
         }
     }
 
@@ -146,4 +235,12 @@ impl Dual {
         let side = if incidence.first { &rows.a } else { &rows.b };
         (side, rows.points)
     }
+}
+
+/// Takes a load on A, body frame, and a force, world, away from a body.
+fn subtract(n: &mut NewtonBlock, lane: usize, load: &M3, force: &V3) {
+    let total = sub9(&gather(&n.load, lane), load);
+    scatter(&mut n.load, lane, &total);
+    let thrust = sub(&gather(&n.thrust, lane), force);
+    scatter(&mut n.thrust, lane, &thrust);
 }

@@ -36,10 +36,21 @@ pub struct IslandPlan {
 
 impl fmt::Display for IslandPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = |n: usize, one: &str, many: &str| {
+            if n == 1 {
+                format!("1 {one}")
+            } else {
+                format!("{n} {many}")
+            }
+        };
         write!(
             f,
-            "{}: {} bodies, {} joints, {} unknowns ({})",
-            self.solver, self.bodies, self.joints, self.unknowns, self.why
+            "{}: {}, {}, {} unknowns ({})",
+            self.solver,
+            plural(self.bodies, "body", "bodies"),
+            plural(self.joints, "joint", "joints"),
+            self.unknowns,
+            self.why
         )
     }
 }

@@ -27,7 +27,10 @@ pub struct PenaltyGround {
 impl PenaltyGround {
     pub(crate) fn check(&self) -> Result<(), ModelError> {
         let wrong = |reason: &str| {
-            Err(ModelError::World { what: "ground", reason: reason.to_owned() })
+            Err(ModelError::World {
+                what: "ground",
+                reason: reason.to_owned(),
+            })
         };
         if !self.height.is_finite() {
             return wrong("the height must be finite");
@@ -36,7 +39,9 @@ impl PenaltyGround {
             return wrong("the stiffness must be positive and finite");
         }
         if !(self.damping >= 0.0 && self.friction >= 0.0 && self.slip > 0.0) {
-            return wrong("damping and friction must not be negative, the slip speed must be positive");
+            return wrong(
+                "damping and friction must not be negative, the slip speed must be positive",
+            );
         }
         Ok(())
     }
@@ -76,18 +81,27 @@ impl PenaltyGround {
 fn for_each_low_point(shape: &Shape, pose: &Pose, visit: &mut dyn FnMut(DVec3)) {
     match shape {
         Shape::Sphere { radius } => visit(pose.translation - DVec3::Z * *radius),
-        Shape::Capsule { radius, half_length } => {
+        Shape::Capsule {
+            radius,
+            half_length,
+        } => {
             for end in [-half_length, *half_length] {
                 visit(pose.point(DVec3::Z * end) - DVec3::Z * *radius);
             }
         }
-        Shape::Cylinder { radius, half_length } => {
+        Shape::Cylinder {
+            radius,
+            half_length,
+        } => {
             let rim = lowest_rim_direction(pose.rotation);
             for end in [-half_length, *half_length] {
                 visit(pose.point(DVec3::Z * end + rim * *radius));
             }
         }
-        Shape::Cone { radius, half_length } => {
+        Shape::Cone {
+            radius,
+            half_length,
+        } => {
             visit(pose.point(DVec3::Z * *half_length));
             let rim = lowest_rim_direction(pose.rotation);
             visit(pose.point(rim * *radius - DVec3::Z * *half_length));
@@ -108,7 +122,10 @@ fn for_each_low_point(shape: &Shape, pose: &Pose, visit: &mut dyn FnMut(DVec3)) 
         Shape::Mesh(mesh) => mesh.vertices.iter().for_each(|p| visit(pose.point(*p))),
         Shape::Compound(parts) => {
             for part in parts {
-                let local = Pose { translation: part.translation, rotation: part.rotation };
+                let local = Pose {
+                    translation: part.translation,
+                    rotation: part.rotation,
+                };
                 for_each_low_point(&part.shape, &pose.compose(&local), visit);
             }
         }

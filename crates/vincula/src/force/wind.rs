@@ -22,7 +22,10 @@ pub struct Wind {
 impl Wind {
     /// A steady wind, m/s.
     pub fn steady(mean: DVec3) -> Wind {
-        Wind { mean, ..Wind::default() }
+        Wind {
+            mean,
+            ..Wind::default()
+        }
     }
 
     /// Velocity of the air at a place and time, m/s.
@@ -41,6 +44,9 @@ impl Wind {
         if finite {
             return Ok(());
         }
-        Err(ModelError::World { what: "wind", reason: "every number must be finite".into() })
+        Err(ModelError::World {
+            what: "wind",
+            reason: "every number must be finite".into(),
+        })
     }
 }

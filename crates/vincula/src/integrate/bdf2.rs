@@ -15,7 +15,12 @@ use super::newton::NewtonBlock;
 
 /// Coefficients of a BDF2 step.
 pub fn scheme(h: f64) -> Scheme {
-    Scheme { h, c: 2.25 / (h * h), gamma: 1.5 / h, tempering: Tempering::FULL }
+    Scheme {
+        h,
+        c: 2.25 / (h * h),
+        gamma: 1.5 / h,
+        tempering: Tempering::FULL,
+    }
 }
 
 kernel! {
@@ -72,5 +77,7 @@ fn predict_lanes(
         let held: M3 = gather(&state.load, lane);
         scatter(&mut n.held, lane, &held);
         scatter(&mut n.q, lane, &IDENTITY);
+        let slow: V3 = gather(&state.slow, lane);
+        scatter(&mut n.slow, lane, &slow);
     }
 }

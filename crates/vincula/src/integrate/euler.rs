@@ -15,8 +15,17 @@ use super::newton::NewtonBlock;
 /// Coefficients of an implicit Euler step. A single linearisation leaves out the stiffness
 /// of stress: the squares of the rotation that it takes for strain would brake the motion.
 pub fn scheme(h: f64, single: bool) -> Scheme {
-    let tempering = if single { Tempering::OFF } else { Tempering::FULL };
-    Scheme { h, c: 1.0 / (h * h), gamma: 1.0 / h, tempering }
+    let tempering = if single {
+        Tempering::OFF
+    } else {
+        Tempering::FULL
+    };
+    Scheme {
+        h,
+        c: 1.0 / (h * h),
+        gamma: 1.0 / h,
+        tempering,
+    }
 }
 
 kernel! {
@@ -48,6 +57,8 @@ fn predict_lanes(
         let held: M3 = gather(&state.load, lane);
         scatter(&mut n.held, lane, &held);
         scatter(&mut n.q, lane, &IDENTITY);
+        let slow: V3 = gather(&state.slow, lane);
+        scatter(&mut n.slow, lane, &slow);
     }
 }
 
@@ -69,8 +80,16 @@ pub(super) fn outside(
         rate[3 * j + i] *= decay;
     }
     let torque = tmul_vec(rot, &gather(&kick.torque, lane));
-    let inertia = [second[1] + second[2], second[0] + second[2], second[0] + second[1]];
-    let alpha = [h * torque[0] / inertia[0], h * torque[1] / inertia[1], h * torque[2] / inertia[2]];
+    let inertia = [
+        second[1] + second[2],
+        second[0] + second[2],
+        second[0] + second[1],
+    ];
+    let alpha = [
+        h * torque[0] / inertia[0],
+        h * torque[1] / inertia[1],
+        h * torque[2] / inertia[2],
+    ];
     let w = mul(rot, &axpy9(&rate, 1.0, &skew_matrix(&alpha)));
     let wind: V3 = gather(&kick.wind, lane);
     let decay = kick.linear_decay[lane] * kick.linear_decay[lane];

@@ -62,7 +62,9 @@ fn advance_lanes(
         for k in 0..3 {
             l[k] = (momentum[k][lane] + 0.5 * h * torque[k]) * kick.angular_decay[k][lane];
         }
-        let w = mul(&r, &skew_matrix(&body.angular_velocity(&l)));
+        let omega = body.angular_velocity(&l);
+        let w = mul(&r, &skew_matrix(&omega));
+        scatter(&mut next.slow, lane, &mul_vec(&r, &omega));
         scatter(&mut next.a, lane, &r);
         scatter(&mut next.w, lane, &w);
         let v = kicked_velocity(&gather(&past.v, lane), kick, lane, h);

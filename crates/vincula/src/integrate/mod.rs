@@ -78,10 +78,16 @@ impl FromStr for Integrator {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        Integrator::ALL.into_iter().find(|i| i.name() == name).ok_or_else(|| {
-            let known: Vec<_> = Integrator::ALL.iter().map(|i| i.name()).collect();
-            format!("there is no integrator '{name}'; choose one of {}", known.join(", "))
-        })
+        Integrator::ALL
+            .into_iter()
+            .find(|i| i.name() == name)
+            .ok_or_else(|| {
+                let known: Vec<_> = Integrator::ALL.iter().map(|i| i.name()).collect();
+                format!(
+                    "there is no integrator '{name}'; choose one of {}",
+                    known.join(", ")
+                )
+            })
     }
 }
 
@@ -110,13 +116,28 @@ pub struct Tempering {
     implicit: f64,
 }
 
+/// Reciprocal of the r at which the slow part of a rotation is tempered by half.
+const SPARED_BELOW: f64 = 0.1;
+
 impl Tempering {
     /// φ = 0, no implicit stiffness.
-    pub const OFF: Tempering = Tempering { floor: 0.0, blend: 0.0, implicit: 0.0 };
+    pub const OFF: Tempering = Tempering {
+        floor: 0.0,
+        blend: 0.0,
+        implicit: 0.0,
+    };
     /// φ from r.
-    pub const SMOOTH: Tempering = Tempering { floor: 0.0, blend: 1.0, implicit: 0.5 };
+    pub const SMOOTH: Tempering = Tempering {
+        floor: 0.0,
+        blend: 1.0,
+        implicit: 0.5,
+    };
     /// φ = 1.
-    pub const FULL: Tempering = Tempering { floor: 1.0, blend: 0.0, implicit: 0.5 };
+    pub const FULL: Tempering = Tempering {
+        floor: 1.0,
+        blend: 0.0,
+        implicit: 0.5,
+    };
 
     /// φ of an axis of rotational stiffness `k` and inertia `i`.
     #[inline(always)]
@@ -124,6 +145,14 @@ impl Tempering {
         let r = (0.25 * h * h * k / i).min(1e6);
         let r2 = r * r;
         self.floor + self.blend * r2 / (1.0 + r2)
+    }
+
+    /// How much of the slow part of a rotation is spared the tempering: all of it until the
+    /// step is several times too long for the axis.
+    #[inline(always)]
+    pub fn spared(&self, h: f64, k: f64, i: f64) -> f64 {
+        let r = (0.25 * h * h * k / i).min(1e6) * SPARED_BELOW;
+        1.0 / (1.0 + r * r)
     }
 
     /// Fraction of the stiffness that is treated implicitly.

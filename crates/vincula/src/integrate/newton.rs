@@ -48,6 +48,8 @@ pub struct NewtonBlock {
     pub load: [Lane; 9],
     /// Sum of the constraint forces, world, N.
     pub thrust: [Lane; 3],
+    /// Slow angular velocity: of the last steps first, new after `project_accept`, world.
+    pub slow: [Lane; 3],
     /// Angular momentum of the ballistic motion, world, kg m²/s.
     pub momentum: [Lane; 3],
 }
@@ -70,6 +72,7 @@ impl NewtonBlock {
         p: [[0.0; LANES]; 9],
         load: [[0.0; LANES]; 9],
         thrust: [[0.0; LANES]; 3],
+        slow: [[0.0; LANES]; 3],
         momentum: [[0.0; LANES]; 3],
     };
 
@@ -89,8 +92,22 @@ impl NewtonBlock {
     fn set_inverse(&mut self, lane: usize, h: &Inverse) {
         let (p, q, d) = (&h.direct, &h.cross, &h.diagonal);
         let x = [
-            p[0], p[1], p[2], p[3], p[4], p[5], q[0], q[1], q[2], d[0], d[1], d[2], d[3], d[4],
-            d[5], h.translation,
+            p[0],
+            p[1],
+            p[2],
+            p[3],
+            p[4],
+            p[5],
+            q[0],
+            q[1],
+            q[2],
+            d[0],
+            d[1],
+            d[2],
+            d[3],
+            d[4],
+            d[5],
+            h.translation,
         ];
         scatter(&mut self.inverse, lane, &x);
     }
@@ -112,7 +129,9 @@ pub(super) fn polar_lanes(a: &[Lane; 9], rot: &mut [Lane; 9]) -> bool {
             scatter(&mut next, lane, &y);
             error[lane] = e;
         }
-        let worst = error.iter().fold(0.0, |m: f64, e| if *e > m || e.is_nan() { *e } else { m });
+        let worst = error
+            .iter()
+            .fold(0.0, |m: f64, e| if *e > m || e.is_nan() { *e } else { m });
         if worst <= ORTHONORMAL {
             return true;
         }
@@ -205,7 +224,9 @@ fn accept_lanes(n: &mut NewtonBlock) -> f64 {
         scatter(&mut n.thrust, lane, &[0.0; 3]);
         largest[lane] = max_abs(&total);
     }
-    largest.iter().fold(0.0, |m: f64, x| if *x > m || x.is_nan() { *x } else { m })
+    largest
+        .iter()
+        .fold(0.0, |m: f64, x| if *x > m || x.is_nan() { *x } else { m })
 }
 
 kernel! {

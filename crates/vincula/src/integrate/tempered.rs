@@ -11,7 +11,9 @@
 //!    difference is the torque `Qᵀτ − 2 axial(QᵀF)`. Leaving it out (φ = 1) is implicit
 //!    Euler, which loses energy at first order; keeping it is RATTLE, which does not, but
 //!    which is unstable when tension turns a body faster than the step resolves. φ is
-//!    chosen per axis and step (`Tempering`).
+//!    chosen per axis and step (`Tempering`), and spares the slow part of the rotation
+//!    (its mean over a few steps), so that a taut chain swings on while its links do not
+//!    rattle.
 //! 4. Half a kick, and a projection of the velocity with the same matrix; the joint load
 //!    that it takes is the one the next step starts with.
 //!
@@ -56,7 +58,12 @@ impl KickBlock {
 
 /// Coefficients of a tempered step.
 pub fn scheme(h: f64, tempering: Tempering) -> Scheme {
-    Scheme { h, c: 2.0 / (h * h), gamma: 1.0 / h, tempering }
+    Scheme {
+        h,
+        c: 2.0 / (h * h),
+        gamma: 1.0 / h,
+        tempering,
+    }
 }
 
 kernel! {
@@ -115,7 +122,10 @@ fn predict_lanes(
         scatter(&mut n.a_pred, lane, &a);
         let held: M3 = gather(&state.load, lane);
         scatter(&mut n.held, lane, &held);
-        let load = start_frame_load(&body, scheme, &held, &q);
+        let slow: V3 = gather(&state.slow, lane);
+        scatter(&mut n.slow, lane, &slow);
+        let slow = tmul_vec(&rot, &slow);
+        let load = start_frame_load(&body, scheme, &held, &q, &slow);
         scatter(&mut n.force, lane, &mul(&rot, &load));
     }
 }
@@ -130,12 +140,21 @@ pub(super) fn kicked_velocity(v: &V3, kick: &KickBlock, lane: usize, h: f64) -> 
 /// The correction of step 3 as a load on A, `(1−φ) skew(Qᵀτ/2 − axial(QᵀF))`, body frame:
 /// F is the load of the joints in the frame of the start, τ = 2 axial(F) its torque.
 #[inline(always)]
-fn start_frame_load(body: &Affine, scheme: &Scheme, held: &M3, q: &M3) -> M3 {
+fn start_frame_load(body: &Affine, scheme: &Scheme, held: &M3, q: &M3, slow: &V3) -> M3 {
     let k = body.geometric_stiffness(&sym(held));
     let inertia = body.inertia();
-    let mut torque = sub(&tmul_vec(q, &axial(held)), &axial(&tmul(q, held)));
+    let half = axial(held);
+    let mut torque = sub(&tmul_vec(q, &half), &axial(&tmul(q, held)));
+    // The same to first order for the slow part of the turn, which is never tempered.
+    let turn = scale(slow, scheme.h);
+    let steady = sub(
+        &axial(&mul(&skew_matrix(&turn), held)),
+        &cross(&turn, &half),
+    );
     for axis in 0..3 {
-        torque[axis] *= 1.0 - scheme.tempering.phi(scheme.h, k[axis], inertia[axis]);
+        let phi = scheme.tempering.phi(scheme.h, k[axis], inertia[axis]);
+        let spared = scheme.tempering.spared(scheme.h, k[axis], inertia[axis]);
+        torque[axis] += phi * (spared * steady[axis] - torque[axis]);
     }
     skew_matrix(&torque)
 }
@@ -206,7 +225,11 @@ fn fly_with<const SHORT: bool>(
         let l: V3 = gather(&start, lane);
         let omega = times(&l, &inv);
         let middle = axpy(&l, 0.5 * h, &cross(&l, &omega));
-        scatter(momentum, lane, &turn_back::<SHORT>(&scale(&times(&middle, &inv), h), &l));
+        scatter(
+            momentum,
+            lane,
+            &turn_back::<SHORT>(&scale(&times(&middle, &inv), h), &l),
+        );
     }
     for _ in 0..20 {
         let mut change = [0.0; LANES];
@@ -251,7 +274,8 @@ fn refresh_load_lanes(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBlock)
         let q: M3 = gather(&n.q, lane);
         // The load of the last iterate, from its frame to that of the start of the step.
         let held = mul(&q, &gather(&n.held, lane));
-        let load = start_frame_load(&body, scheme, &held, &q);
+        let slow = tmul_vec(&rot, &gather(&n.slow, lane));
+        let load = start_frame_load(&body, scheme, &held, &q, &slow);
         scatter(&mut n.force, lane, &mul(&rot, &load));
     }
 }
@@ -283,7 +307,11 @@ fn turn_velocity_lanes(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBlock
         let old_spin = body.angular_velocity(&body.angular_momentum(&rate));
         let strain_rate = sub9(&rate, &skew_matrix(&old_spin));
         let spin = body.angular_velocity(&momentum);
-        scatter(&mut n.w, lane, &axpy9(&strain_rate, 1.0, &skew_matrix(&spin)));
+        scatter(
+            &mut n.w,
+            lane,
+            &axpy9(&strain_rate, 1.0, &skew_matrix(&spin)),
+        );
         for k in 0..3 {
             n.v[k][lane] += per_h * (n.t[k][lane] - n.t_pred[k][lane]);
         }
@@ -298,12 +326,7 @@ kernel! {
 }
 
 #[inline(always)]
-fn project_free_lanes(
-    params: &ParamBlock,
-    kick: &KickBlock,
-    scheme: &Scheme,
-    n: &mut NewtonBlock,
-) {
+fn project_free_lanes(params: &ParamBlock, kick: &KickBlock, scheme: &Scheme, n: &mut NewtonBlock) {
     let h = scheme.h;
     for lane in 0..LANES {
         let body = params.affine(lane);
@@ -319,7 +342,11 @@ fn project_free_lanes(
         }
         let omega = body.angular_velocity(&l);
         let rate = axpy9(&strain_rate, 1.0, &skew_matrix(&omega));
-        let v = axpy(&gather(&n.v, lane), 0.5 * h, &gather(&kick.acceleration, lane));
+        let v = axpy(
+            &gather(&n.v, lane),
+            0.5 * h,
+            &gather(&kick.acceleration, lane),
+        );
         let wind: V3 = gather(&kick.wind, lane);
         let v = axpy(&wind, kick.linear_decay[lane], &sub(&v, &wind));
         scatter(&mut n.v, lane, &v);
@@ -331,10 +358,13 @@ fn project_free_lanes(
         }
         let stiffness: V3 = gather(&n.geometric, lane);
         let inertia = body.inertia();
+        let slow = tmul_vec(&rot, &gather(&n.slow, lane));
         let mut brake = [0.0; 3];
         for axis in 0..3 {
             let phi = scheme.tempering.phi(h, stiffness[axis], inertia[axis]);
-            brake[axis] = -0.5 * phi * stiffness[axis] * h * omega[axis];
+            let spared = scheme.tempering.spared(h, stiffness[axis], inertia[axis]);
+            let fast = omega[axis] - spared * slow[axis];
+            brake[axis] = -0.5 * phi * stiffness[axis] * h * fast;
         }
         let f = sub9(&skew_matrix(&brake), &full(&body.stress(&s)));
         let p = n.inverse_of(lane).solve(&f);
@@ -345,11 +375,11 @@ fn project_free_lanes(
 kernel! {
     /// Step 4, the constraint forces: adds their response to the velocity, which goes back
     /// to the world, and keeps their load.
-    pub fn project_accept(scheme: &Scheme, n: &mut NewtonBlock) = project_accept_lanes
+    pub fn project_accept(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBlock) = project_accept_lanes
 }
 
 #[inline(always)]
-fn project_accept_lanes(scheme: &Scheme, n: &mut NewtonBlock) {
+fn project_accept_lanes(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBlock) {
     let per_h = 1.0 / scheme.h;
     for lane in 0..LANES {
         let inverse = n.inverse_of(lane);
@@ -358,7 +388,11 @@ fn project_accept_lanes(scheme: &Scheme, n: &mut NewtonBlock) {
         scatter(&mut n.w, lane, &axpy9(&rate, per_h, &p));
         let thrust: V3 = gather(&n.thrust, lane);
         let v: V3 = gather(&n.v, lane);
-        scatter(&mut n.v, lane, &axpy(&v, per_h * inverse.translation, &thrust));
+        scatter(
+            &mut n.v,
+            lane,
+            &axpy(&v, per_h * inverse.translation, &thrust),
+        );
         let load: M3 = gather(&n.load, lane);
         scatter(&mut n.held, lane, &load);
         scatter(&mut n.load, lane, &[0.0; 9]);
@@ -366,5 +400,13 @@ fn project_accept_lanes(scheme: &Scheme, n: &mut NewtonBlock) {
         let rot: M3 = gather(&n.rot, lane);
         let rate: M3 = gather(&n.w, lane);
         scatter(&mut n.w, lane, &mul(&rot, &rate));
+        let body = params.affine(lane);
+        let omega = body.angular_velocity(&body.angular_momentum(&rate));
+        let omega = mul_vec(&rot, &omega);
+        let slow: V3 = gather(&n.slow, lane);
+        scatter(&mut n.slow, lane, &axpy(&slow, FORGET, &sub(&omega, &slow)));
     }
 }
+
+/// How much of the slow angular velocity a step forgets.
+const FORGET: f64 = 0.25;

@@ -19,7 +19,12 @@ pub struct JointDef {
 #[derive(Clone, Debug)]
 enum Placement {
     /// Given in the world, at the bodies' initial poses: first point, second point, axes.
-    World { first: DVec3, second: DVec3, axis: DVec3, second_axis: Option<DVec3> },
+    World {
+        first: DVec3,
+        second: DVec3,
+        axis: DVec3,
+        second_axis: Option<DVec3>,
+    },
     /// Given in the shape frame of each body (in the world for the world).
     Frames([Pose; 2]),
 }
@@ -33,9 +38,19 @@ impl JointDef {
         points: [DVec3; 2],
         axis: DVec3,
     ) -> Self {
-        let placement =
-            Placement::World { first: points[0], second: points[1], axis, second_axis: None };
-        JointDef { name: name.into(), kind, a: a.into(), b: b.into(), placement }
+        let placement = Placement::World {
+            first: points[0],
+            second: points[1],
+            axis,
+            second_axis: None,
+        };
+        JointDef {
+            name: name.into(),
+            kind,
+            a: a.into(),
+            b: b.into(),
+            placement,
+        }
     }
 
     /// A joint at a point of the world with its axis in the world, at the initial poses.
@@ -128,7 +143,13 @@ impl JointDef {
         frames: [Pose; 2],
     ) -> Self {
         let placement = Placement::Frames(frames);
-        JointDef { name: name.into(), kind, a: a.into(), b: b.into(), placement }
+        JointDef {
+            name: name.into(),
+            kind,
+            a: a.into(),
+            b: b.into(),
+            placement,
+        }
     }
 
     /// The frames in the shape frames of the two ends.
@@ -142,12 +163,20 @@ impl JointDef {
                 }
                 Ok(*frames)
             }
-            Placement::World { first, second, axis, second_axis } => {
+            Placement::World {
+                first,
+                second,
+                axis,
+                second_axis,
+            } => {
                 if !(first.is_finite() && second.is_finite()) {
                     return Err("its point must be finite".into());
                 }
                 let rotation = frame_rotation(*axis, *second_axis)?;
-                let world = [first, second].map(|p| Pose { translation: *p, rotation });
+                let world = [first, second].map(|p| Pose {
+                    translation: *p,
+                    rotation,
+                });
                 let local = |end: Endpoint, pose: &Pose| match end.index() {
                     Some(i) => bodies[i].initial_pose.inverse().compose(pose),
                     None => *pose,
@@ -169,7 +198,9 @@ fn frame_rotation(axis: DVec3, second: Option<DVec3>) -> Result<DQuat, String> {
     let x = match second {
         None => z.any_orthonormal_vector(),
         Some(s) => {
-            let s = s.try_normalize().ok_or("its second axis has no direction")?;
+            let s = s
+                .try_normalize()
+                .ok_or("its second axis has no direction")?;
             if s.dot(z).abs() > 1e-6 {
                 return Err(format!(
                     "its two axes must be perpendicular; they meet at {:.4}°",

@@ -56,7 +56,14 @@ impl JointKind {
                 vec![Slide(0), Slide(1), Square(0, 1), Square(0, 2), Square(1, 2)]
             }
             JointKind::Fixed => {
-                vec![Point(0), Point(1), Point(2), Square(0, 1), Square(0, 2), Square(1, 2)]
+                vec![
+                    Point(0),
+                    Point(1),
+                    Point(2),
+                    Square(0, 1),
+                    Square(0, 2),
+                    Square(1, 2),
+                ]
             }
             JointKind::Cylindrical => vec![Slide(0), Slide(1), Square(0, 2), Square(1, 2)],
             JointKind::Planar => vec![Slide(2), Square(0, 2), Square(1, 2)],
@@ -67,9 +74,9 @@ impl JointKind {
 
     pub(super) fn check(&self) -> Result<(), String> {
         match self {
-            JointKind::Distance(l) if !(*l > 0.0 && l.is_finite()) => {
-                Err(format!("the distance is {l} m; it must be positive (use a ball joint for zero)"))
-            }
+            JointKind::Distance(l) if !(*l > 0.0 && l.is_finite()) => Err(format!(
+                "the distance is {l} m; it must be positive (use a ball joint for zero)"
+            )),
             _ => Ok(()),
         }
     }

@@ -65,7 +65,9 @@ impl Joint {
 
     /// Largest violation among the rows, m.
     pub fn gap(&self, a: &Carried, b: &Carried) -> f64 {
-        self.rows.iter().fold(0.0, |gap, row| f64::max(gap, row.value(a, b, self.length).abs()))
+        self.rows.iter().fold(0.0, |gap, row| {
+            f64::max(gap, row.value(a, b, self.length).abs())
+        })
     }
 
     /// Value and gradients of one row.
@@ -74,7 +76,10 @@ impl Joint {
     }
 
     pub(crate) fn build(def: JointDef, bodies: &[Body]) -> Result<Joint, ModelError> {
-        let wrong = |reason: String| ModelError::Joint { joint: def.name.clone(), reason };
+        let wrong = |reason: String| ModelError::Joint {
+            joint: def.name.clone(),
+            reason,
+        };
         let kind = def.kind;
         kind.check().map_err(wrong)?;
         if def.a == def.b {
@@ -82,7 +87,9 @@ impl Joint {
                 Endpoint::World => "the world",
                 Endpoint::Body(_) => "the same body",
             };
-            return Err(wrong(format!("both ends are {who}; a joint needs two different ends")));
+            return Err(wrong(format!(
+                "both ends are {who}; a joint needs two different ends"
+            )));
         }
         for end in [def.a, def.b] {
             if end.index().is_some_and(|i| i >= bodies.len()) {
@@ -93,7 +100,14 @@ impl Joint {
         let a = side(def.a, &frame_a, bodies);
         let b = side(def.b, &frame_b, bodies);
         let length = characteristic_length(&def, bodies);
-        Ok(Joint { name: def.name.clone(), kind, a, b, length, rows: kind.row_kinds() })
+        Ok(Joint {
+            name: def.name.clone(),
+            kind,
+            a,
+            b,
+            length,
+            rows: kind.row_kinds(),
+        })
     }
 }
 
@@ -107,7 +121,11 @@ fn side(endpoint: Endpoint, frame: &Pose, bodies: &[Body]) -> Side {
     Side {
         endpoint,
         point: local.translation.to_array(),
-        axes: [axes.x_axis.to_array(), axes.y_axis.to_array(), axes.z_axis.to_array()],
+        axes: [
+            axes.x_axis.to_array(),
+            axes.y_axis.to_array(),
+            axes.z_axis.to_array(),
+        ],
     }
 }
 

@@ -27,7 +27,10 @@ pub struct Gradient {
 
 impl Gradient {
     /// No dependence.
-    pub const ZERO: Gradient = Gradient { a: [0.0; 9], t: [0.0; 3] };
+    pub const ZERO: Gradient = Gradient {
+        a: [0.0; 9],
+        t: [0.0; 3],
+    };
 
     /// Adds `x ⊗ ȳ`.
     #[inline(always)]
@@ -118,7 +121,11 @@ impl RowKind {
 
     /// Value and gradients.
     pub fn linearize(self, a: &Carried, b: &Carried, length: f64) -> Row {
-        let mut row = Row { value: self.value(a, b, length), a: Gradient::ZERO, b: Gradient::ZERO };
+        let mut row = Row {
+            value: self.value(a, b, length),
+            a: Gradient::ZERO,
+            b: Gradient::ZERO,
+        };
         match self {
             RowKind::Point(k) => {
                 let mut e = [0.0; 3];
@@ -173,14 +180,25 @@ mod tests {
             let axes = |r: M3| [[r[0], r[3], r[6]], [r[1], r[4], r[7]], [r[2], r[5], r[8]]];
             Pair {
                 points: [[0.3, -0.2, 0.5], [-0.4, 0.1, 0.25]],
-                axes: [axes(exp::<false>(&[0.1, 0.5, -1.0])), axes(exp::<false>(&[-0.6, 0.2, 0.9]))],
-                maps: [exp::<false>(&[1.0, 0.3, 0.2]), exp::<false>(&[-0.5, 2.0, 0.1])],
+                axes: [
+                    axes(exp::<false>(&[0.1, 0.5, -1.0])),
+                    axes(exp::<false>(&[-0.6, 0.2, 0.9])),
+                ],
+                maps: [
+                    exp::<false>(&[1.0, 0.3, 0.2]),
+                    exp::<false>(&[-0.5, 2.0, 0.1]),
+                ],
                 places: [[0.1, 0.2, 0.3], [-0.5, 0.4, 0.6]],
             }
         }
 
         fn carried(&self, k: usize) -> Carried {
-            Carried::new(&self.points[k], &self.axes[k], &self.maps[k], &self.places[k])
+            Carried::new(
+                &self.points[k],
+                &self.axes[k],
+                &self.maps[k],
+                &self.places[k],
+            )
         }
     }
 
@@ -202,8 +220,15 @@ mod tests {
                         kind.value(&pair.carried(0), &pair.carried(1), 0.5)
                     };
                     let slope = (value(step) - value(-step)) / (2.0 * step);
-                    let exact = if k < 9 { gradient.a[k] } else { gradient.t[k - 9] };
-                    assert!((slope - exact).abs() < 1e-9, "{kind:?} body {body} entry {k}");
+                    let exact = if k < 9 {
+                        gradient.a[k]
+                    } else {
+                        gradient.t[k - 9]
+                    };
+                    assert!(
+                        (slope - exact).abs() < 1e-9,
+                        "{kind:?} body {body} entry {k}"
+                    );
                 }
             }
         }

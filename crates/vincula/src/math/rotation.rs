@@ -72,7 +72,10 @@ pub const SHORT_SERIES: f64 = 0.25;
 /// The same for θ² below [`SHORT_SERIES`]: no root, no division.
 #[inline(always)]
 pub fn rodrigues_short(theta_squared: f64) -> (f64, f64) {
-    (estrin(&SINE, theta_squared), estrin(&VERSINE, theta_squared))
+    (
+        estrin(&SINE, theta_squared),
+        estrin(&VERSINE, theta_squared),
+    )
 }
 
 /// (−1)^k/(2k+1)!: sin θ/θ in powers of θ².
@@ -112,7 +115,11 @@ fn estrin(c: &[f64; 8], t: f64) -> f64 {
 #[inline(always)]
 pub fn exp<const SHORT: bool>(w: &V3) -> M3 {
     let t = dot(w, w);
-    let (a, b) = if SHORT { rodrigues_short(t) } else { rodrigues(t) };
+    let (a, b) = if SHORT {
+        rodrigues_short(t)
+    } else {
+        rodrigues(t)
+    };
     let [x, y, z] = *w;
     let (bx, by, bz) = (b * x, b * y, b * z);
     let (ax, ay, az) = (a * x, a * y, a * z);
@@ -133,7 +140,11 @@ pub fn exp<const SHORT: bool>(w: &V3) -> M3 {
 #[inline(always)]
 pub fn turn_back<const SHORT: bool>(w: &V3, x: &V3) -> V3 {
     let t = dot(w, w);
-    let (a, b) = if SHORT { rodrigues_short(t) } else { rodrigues(t) };
+    let (a, b) = if SHORT {
+        rodrigues_short(t)
+    } else {
+        rodrigues(t)
+    };
     let wx = cross(w, x);
     let wwx = cross(w, &wx);
     [
@@ -147,7 +158,10 @@ pub fn turn_back<const SHORT: bool>(w: &V3, x: &V3) -> V3 {
 #[inline(always)]
 pub fn newton_schulz(x: &M3) -> (M3, f64) {
     let g = gram(x);
-    let diagonal = (g[0] - 1.0).abs().max((g[1] - 1.0).abs()).max((g[2] - 1.0).abs());
+    let diagonal = (g[0] - 1.0)
+        .abs()
+        .max((g[1] - 1.0).abs())
+        .max((g[2] - 1.0).abs());
     let error = diagonal.max(g[3].abs()).max(g[4].abs()).max(g[5].abs());
     let s = [
         1.5 - 0.5 * g[0],
@@ -191,7 +205,11 @@ pub fn polar(a: &M3) -> Option<M3> {
         if error <= ORTHONORMAL {
             return Some(x);
         }
-        x = if error > FAR_FROM_ROTATION { higham(&x) } else { y };
+        x = if error > FAR_FROM_ROTATION {
+            higham(&x)
+        } else {
+            y
+        };
         if error < 1e-8 {
             return Some(x);
         }
@@ -211,8 +229,14 @@ mod tests {
             let (a, b) = rodrigues(theta * theta);
             let a_true = theta.sin() / theta;
             let b_true = 2.0 * (0.5 * theta).sin().powi(2) / (theta * theta);
-            assert!((a - a_true).abs() < 4e-16 + 1e-15 * a_true.abs(), "sin at {theta}: {a} {a_true}");
-            assert!((b - b_true).abs() < 4e-16 + 1e-15 * b_true.abs(), "cos at {theta}: {b} {b_true}");
+            assert!(
+                (a - a_true).abs() < 4e-16 + 1e-15 * a_true.abs(),
+                "sin at {theta}: {a} {a_true}"
+            );
+            assert!(
+                (b - b_true).abs() < 4e-16 + 1e-15 * b_true.abs(),
+                "cos at {theta}: {b} {b_true}"
+            );
         }
     }
 
@@ -221,7 +245,10 @@ mod tests {
         for k in 0..=100 {
             let t = SHORT_SERIES * k as f64 / 100.0;
             let ((a, b), (c, d)) = (rodrigues_short(t), rodrigues(t));
-            assert!((a - c).abs() < 5e-16 && (b - d).abs() < 5e-16, "theta squared {t}");
+            assert!(
+                (a - c).abs() < 5e-16 && (b - d).abs() < 5e-16,
+                "theta squared {t}"
+            );
         }
     }
 
@@ -242,7 +269,14 @@ mod tests {
     fn polar_recovers_the_rotation_under_strain() {
         let r = exp::<false>(&[0.4, 1.0, -0.7]);
         for strain in [0.0, 1e-9, 1e-3, 0.3, 3.0] {
-            let s = [1.0 + strain, 1.0, 1.0 + 0.5 * strain, 0.1 * strain, 0.0, 0.2 * strain];
+            let s = [
+                1.0 + strain,
+                1.0,
+                1.0 + 0.5 * strain,
+                0.1 * strain,
+                0.0,
+                0.2 * strain,
+            ];
             let a = mul_sym(&r, &s);
             let found = polar(&a).expect("a stretched rotation has a polar factor");
             assert!(max_abs(&sub9(&found, &r)) < 1e-14, "strain {strain}");

@@ -109,6 +109,12 @@ pub fn mult(a: &M3, b: &M3) -> M3 {
     c
 }
 
+/// Aᵀ.
+#[inline(always)]
+pub fn transpose(a: &M3) -> M3 {
+    [a[0], a[3], a[6], a[1], a[4], a[7], a[2], a[5], a[8]]
+}
+
 /// Aᵀ A, symmetric.
 #[inline(always)]
 pub fn gram(a: &M3) -> S3 {

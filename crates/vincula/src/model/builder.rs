@@ -51,7 +51,10 @@ impl BodyDef {
     /// A solid of uniform density, kg/m³.
     pub fn new(name: impl Into<String>, shape: Shape, density: f64) -> Self {
         let mass = MassProperties::from_shape(&shape, density);
-        BodyDef { shape: Some(shape), ..BodyDef::blank(name, mass) }
+        BodyDef {
+            shape: Some(shape),
+            ..BodyDef::blank(name, mass)
+        }
     }
 
     /// A body of given mass properties, with no shape.
@@ -129,7 +132,10 @@ impl BodyDef {
 
     fn build(self) -> Result<Body, ModelError> {
         let name = self.name;
-        let wrong = |reason: String| ModelError::Body { body: name.clone(), reason };
+        let wrong = |reason: String| ModelError::Body {
+            body: name.clone(),
+            reason,
+        };
         let mass = match self.mass {
             Ok(mass) => mass,
             Err(source) => return Err(ModelError::Mass { body: name, source }),
@@ -138,7 +144,9 @@ impl BodyDef {
             return Err(wrong(reason));
         }
         if !self.pose.is_finite() || (self.pose.rotation.length() - 1.0).abs() > 1e-6 {
-            return Err(wrong("the pose must be finite and its quaternion of unit length".into()));
+            return Err(wrong(
+                "the pose must be finite and its quaternion of unit length".into(),
+            ));
         }
         if !(self.twist.linear.is_finite() && self.twist.angular.is_finite()) {
             return Err(wrong("the initial velocity must be finite".into()));
@@ -151,7 +159,9 @@ impl BodyDef {
             ("angular drag", self.drag.angular),
         ];
         if let Some((what, value)) = rates.iter().find(|(_, x)| !(*x >= 0.0 && x.is_finite())) {
-            return Err(wrong(format!("{what} is {value}; it must be finite and not negative")));
+            return Err(wrong(format!(
+                "{what} is {value}; it must be finite and not negative"
+            )));
         }
         if !self.gravity_scale.is_finite() {
             return Err(wrong("the gravity scale must be finite".into()));
@@ -163,7 +173,10 @@ impl BodyDef {
             damping: self.damping,
             drag: self.drag,
             gravity_scale: self.gravity_scale,
-            initial_pose: Pose { rotation: self.pose.rotation.normalize(), ..self.pose },
+            initial_pose: Pose {
+                rotation: self.pose.rotation.normalize(),
+                ..self.pose
+            },
             initial_twist: self.twist,
             name,
         })
@@ -231,13 +244,20 @@ impl ModelBuilder {
     /// Checks everything and makes the model.
     pub fn build(self) -> Result<Model, ModelError> {
         if !self.gravity.is_finite() {
-            return Err(ModelError::World { what: "gravity", reason: "it must be finite".into() });
+            return Err(ModelError::World {
+                what: "gravity",
+                reason: "it must be finite".into(),
+            });
         }
         self.wind.check()?;
         if let Some(ground) = &self.ground {
             ground.check()?;
         }
-        let bodies = self.bodies.into_iter().map(BodyDef::build).collect::<Result<Vec<_>, _>>()?;
+        let bodies = self
+            .bodies
+            .into_iter()
+            .map(BodyDef::build)
+            .collect::<Result<Vec<_>, _>>()?;
         unique("body", bodies.iter().map(|b| b.name.as_str()))?;
         let joints = self
             .joints
@@ -265,7 +285,10 @@ fn unique<'a>(kind: &'static str, names: impl Iterator<Item = &'a str>) -> Resul
     let mut seen = HashSet::new();
     for name in names {
         if !seen.insert(name) {
-            return Err(ModelError::DuplicateName { kind, name: name.to_owned() });
+            return Err(ModelError::DuplicateName {
+                kind,
+                name: name.to_owned(),
+            });
         }
     }
     Ok(())

@@ -15,8 +15,10 @@ pub(crate) struct WrenchBlock {
 }
 
 impl WrenchBlock {
-    pub(crate) const ZERO: WrenchBlock =
-        WrenchBlock { force: [[0.0; LANES]; 3], torque: [[0.0; LANES]; 3] };
+    pub(crate) const ZERO: WrenchBlock = WrenchBlock {
+        force: [[0.0; LANES]; 3],
+        torque: [[0.0; LANES]; 3],
+    };
 
     pub(crate) fn add(&mut self, lane: usize, wrench: Wrench) {
         let force = DVec3::from_array(gather(&self.force, lane)) + wrench.force;
@@ -36,7 +38,10 @@ pub struct Control {
 impl Control {
     /// Nothing acts.
     pub fn new(model: &Model) -> Control {
-        Control { blocks: vec![WrenchBlock::ZERO; model.params.len()], active: false }
+        Control {
+            blocks: vec![WrenchBlock::ZERO; model.params.len()],
+            active: false,
+        }
     }
 
     /// Removes every wrench.
@@ -60,7 +65,13 @@ impl Control {
 
     /// Adds a torque, N m.
     pub fn add_torque(&mut self, body: BodyId, torque: DVec3) {
-        self.add(body, Wrench { force: DVec3::ZERO, torque });
+        self.add(
+            body,
+            Wrench {
+                force: DVec3::ZERO,
+                torque,
+            },
+        );
     }
 
     /// The wrench on a body.

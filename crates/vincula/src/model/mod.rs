@@ -35,11 +35,17 @@ pub struct Pose {
 
 impl Pose {
     /// At the origin, not turned.
-    pub const IDENTITY: Pose = Pose { translation: DVec3::ZERO, rotation: DQuat::IDENTITY };
+    pub const IDENTITY: Pose = Pose {
+        translation: DVec3::ZERO,
+        rotation: DQuat::IDENTITY,
+    };
 
     /// A pure translation.
     pub fn at(translation: DVec3) -> Self {
-        Pose { translation, rotation: DQuat::IDENTITY }
+        Pose {
+            translation,
+            rotation: DQuat::IDENTITY,
+        }
     }
 
     /// A point given in this frame, in the frame this pose is given in.
@@ -58,7 +64,10 @@ impl Pose {
     /// The inverse transformation.
     pub fn inverse(&self) -> Pose {
         let rotation = self.rotation.inverse();
-        Pose { translation: -(rotation * self.translation), rotation }
+        Pose {
+            translation: -(rotation * self.translation),
+            rotation,
+        }
     }
 
     /// Whether every number is finite.
@@ -102,7 +111,10 @@ pub struct Body {
 impl Body {
     /// The principal frame at the centre of mass, in the shape frame.
     pub fn principal(&self) -> Pose {
-        Pose { translation: self.mass.center, rotation: self.mass.axes }
+        Pose {
+            translation: self.mass.center,
+            rotation: self.mass.axes,
+        }
     }
 }
 
@@ -217,12 +229,18 @@ impl Model {
 
     /// The body of this name.
     pub fn find_body(&self, name: &str) -> Option<BodyId> {
-        self.bodies.iter().position(|b| b.name == name).map(BodyId::new)
+        self.bodies
+            .iter()
+            .position(|b| b.name == name)
+            .map(BodyId::new)
     }
 
     /// The joint of this name.
     pub fn find_joint(&self, name: &str) -> Option<JointId> {
-        self.joints.iter().position(|j| j.name == name).map(JointId::new)
+        self.joints
+            .iter()
+            .position(|j| j.name == name)
+            .map(JointId::new)
     }
 
     /// The mechanics of one body.

@@ -24,6 +24,8 @@ pub struct StateBlock {
     /// Load of the joint forces on A at the end of the last step, body frame, N m. The next
     /// step starts from it.
     pub load: [Lane; 9],
+    /// Angular velocity averaged over the last few steps, world, rad/s.
+    pub slow: [Lane; 3],
 }
 
 impl StateBlock {
@@ -39,6 +41,7 @@ impl StateBlock {
             v: [[0.0; LANES]; 3],
             w: [[0.0; LANES]; 9],
             load: [[0.0; LANES]; 9],
+            slow: [[0.0; LANES]; 3],
         }
     };
 }
@@ -111,13 +114,20 @@ impl State {
         let (block, lane) = place(body.index());
         let rotation = self.principal_rotation(body);
         let w: M3 = gather(&self.blocks[block].w, lane);
-        (rotation, tmul(&rotation, &w), gather(&self.blocks[block].v, lane))
+        (
+            rotation,
+            tmul(&rotation, &w),
+            gather(&self.blocks[block].v, lane),
+        )
     }
 
     /// Pose of the shape frame of a body.
     pub fn pose(&self, model: &Model, body: BodyId) -> Pose {
         let rotation = DQuat::from_mat3(&to_mat(&self.principal_rotation(body)));
-        let principal = Pose { translation: self.center(body), rotation };
+        let principal = Pose {
+            translation: self.center(body),
+            rotation,
+        };
         principal.compose(&model.body(body).principal().inverse())
     }
 
@@ -126,7 +136,10 @@ impl State {
         let (rotation, rate, v) = self.rates(body);
         let affine = model.affine(body);
         let angular = affine.angular_velocity(&affine.angular_momentum(&rate));
-        Twist { linear: to_vec(&v), angular: to_vec(&mul_vec(&rotation, &angular)) }
+        Twist {
+            linear: to_vec(&v),
+            angular: to_vec(&mul_vec(&rotation, &angular)),
+        }
     }
 
     /// Puts a body at a pose of its shape frame, unstrained; its velocity turns with it.
@@ -149,7 +162,12 @@ impl State {
         let (block, lane) = place(body.index());
         let b = &mut self.blocks[block];
         scatter(&mut b.v, lane, &twist.linear.to_array());
-        scatter(&mut b.w, lane, &mul(&skew_matrix(&twist.angular.to_array()), &rotation));
+        scatter(
+            &mut b.w,
+            lane,
+            &mul(&skew_matrix(&twist.angular.to_array()), &rotation),
+        );
+        scatter(&mut b.slow, lane, &twist.angular.to_array());
         self.history = None;
     }
 }

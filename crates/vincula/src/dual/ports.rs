@@ -1,0 +1,126 @@
+//! Ports: the first two points at which joints hold a body, eight bodies at a time.
+//!
+//! Most bodies of large worlds are links with a point at either end. Their places,
+//! velocities, compliances `R W̄ Rᵀ` and loads are computed by kernels over whole blocks;
+//! what is left for a joint is to add and subtract.
+
+use crate::integrate::newton::NewtonBlock;
+use crate::kernel;
+use crate::math::lanes::{LANES, Lane, gather, scatter};
+use crate::math::small::*;
+
+/// Ports of a body.
+pub(super) const PORTS: usize = 2;
+/// The port of a joint end that has none.
+pub(super) const NO_PORT: u8 = u8::MAX;
+
+/// Points, and what the kernels find at them, for eight bodies.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub(crate) struct PortBlock {
+    /// Points in the body, m.
+    pub point: [[Lane; 3]; PORTS],
+    /// Place (m) or velocity (m/s) of the points, world.
+    pub place: [[Lane; 3]; PORTS],
+    /// Compliance of each point, world, m/N: xx, yy, zz, xy, xz, yz.
+    pub own: [[Lane; 6]; PORTS],
+    /// Displacement of the first point under a force at the second, world, m/N.
+    pub mutual: [Lane; 9],
+    /// `Jᵀλ` at the points, world, N.
+    pub force: [[Lane; 3]; PORTS],
+}
+
+impl PortBlock {
+    pub(super) const NONE: PortBlock = PortBlock {
+        point: [[[0.0; LANES]; 3]; PORTS],
+        place: [[[0.0; LANES]; 3]; PORTS],
+        own: [[[0.0; LANES]; 6]; PORTS],
+        mutual: [[0.0; LANES]; 9],
+        force: [[[0.0; LANES]; 3]; PORTS],
+    };
+}
+
+kernel! {
+    /// Places of the points.
+    pub(super) fn find_places(n: &NewtonBlock, ports: &mut PortBlock) = find_places_lanes
+}
+
+#[inline(always)]
+fn find_places_lanes(n: &NewtonBlock, ports: &mut PortBlock) {
+    for lane in 0..LANES {
+        let a: M3 = gather(&n.a, lane);
+        let t: V3 = gather(&n.t, lane);
+        for k in 0..PORTS {
+            let p = add(&mul_vec(&a, &gather(&ports.point[k], lane)), &t);
+            scatter(&mut ports.place[k], lane, &p);
+        }
+    }
+}
+
+kernel! {
+    /// Velocities of the points, for rates in the body frame.
+    pub(super) fn find_velocities(n: &NewtonBlock, ports: &mut PortBlock) = find_velocities_lanes
+}
+
+#[inline(always)]
+fn find_velocities_lanes(n: &NewtonBlock, ports: &mut PortBlock) {
+    for lane in 0..LANES {
+        let rot: M3 = gather(&n.rot, lane);
+        let rate = mul(&rot, &gather(&n.w, lane));
+        let v: V3 = gather(&n.v, lane);
+        for k in 0..PORTS {
+            let u = add(&mul_vec(&rate, &gather(&ports.point[k], lane)), &v);
+            scatter(&mut ports.place[k], lane, &u);
+        }
+    }
+}
+
+kernel! {
+    /// Compliances at the points.
+    pub(super) fn find_compliances(n: &NewtonBlock, ports: &mut PortBlock) = find_compliances_lanes
+}
+
+#[inline(always)]
+fn find_compliances_lanes(n: &NewtonBlock, ports: &mut PortBlock) {
+    for lane in 0..LANES {
+        let rot: M3 = gather(&n.rot, lane);
+        let inverse = n.inverse_of(lane);
+        let first: V3 = gather(&ports.point[0], lane);
+        let second: V3 = gather(&ports.point[1], lane);
+        let turn = |local: &M3| mult(&mul(&rot, local), &rot);
+        let own = |w: &M3| [w[0], w[4], w[8], w[1], w[2], w[5]];
+        let w0 = turn(&inverse.compliance(&first, &first));
+        let w1 = turn(&inverse.compliance(&second, &second));
+        let w01 = turn(&inverse.compliance(&first, &second));
+        scatter(&mut ports.own[0], lane, &own(&w0));
+        scatter(&mut ports.own[1], lane, &own(&w1));
+        scatter(&mut ports.mutual, lane, &w01);
+    }
+}
+
+kernel! {
+    /// Puts the forces at the points on the bodies.
+    pub(super) fn put_loads(ports: &PortBlock, n: &mut NewtonBlock) = put_loads_lanes
+}
+
+#[inline(always)]
+fn put_loads_lanes(ports: &PortBlock, n: &mut NewtonBlock) {
+    for lane in 0..LANES {
+        let rot: M3 = gather(&n.rot, lane);
+        let mut load: M3 = gather(&n.load, lane);
+        let mut thrust: V3 = gather(&n.thrust, lane);
+        for k in 0..PORTS {
+            let force: V3 = gather(&ports.force[k], lane);
+            let local = tmul_vec(&rot, &force);
+            let y: V3 = gather(&ports.point[k], lane);
+            for i in 0..3 {
+                for j in 0..3 {
+                    load[3 * i + j] -= local[i] * y[j];
+                }
+            }
+            thrust = sub(&thrust, &force);
+        }
+        scatter(&mut n.load, lane, &load);
+        scatter(&mut n.thrust, lane, &thrust);
+    }
+}
