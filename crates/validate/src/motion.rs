@@ -80,6 +80,12 @@ impl Run {
         }
     }
 
+    /// The same run, looked at about `points` times: a picture needs no more.
+    pub fn thinned(mut self, points: usize) -> Run {
+        self.every = (self.steps() / points).max(1);
+        self
+    }
+
     fn steps(&self) -> usize {
         (self.duration / self.h).round().max(1.0) as usize
     }

@@ -42,8 +42,9 @@ pub fn write_convergence(folder: &Path, studies: &[Study]) -> Outcome<()> {
         let path = folder.join(&name);
         fs::create_dir_all(path.parent().unwrap_or(folder))?;
         work_precision(motion, &own).write_svg(&path)?;
+        let shown = motion.replace('-', " ");
         text.push_str(&format!(
-            "![Error of the {motion} over step and over work]({name})\n\n"
+            "![Error of the {shown} over step and over work]({name})\n\n"
         ));
     }
     text.push_str(

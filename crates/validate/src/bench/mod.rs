@@ -60,7 +60,7 @@ pub fn run(root: &Path, quick: bool) -> Outcome<bool> {
             continue;
         }
         let model = load::build(name, bodies)?;
-        let repetitions = if quick { 5 } else { 25 };
+        let repetitions = repetitions(bodies, quick);
         let mut bench = Bench::new(&model);
         let mut times = Vec::new();
         for _ in 0..repetitions {
@@ -94,6 +94,15 @@ pub fn run(root: &Path, quick: bool) -> Outcome<bool> {
     Ok(true)
 }
 
+/// Many for what takes milliseconds, fewer for what takes tenths of a second.
+fn repetitions(bodies: usize, quick: bool) -> usize {
+    match (quick, bodies > 100_000) {
+        (true, _) => 10,
+        (false, false) => 75,
+        (false, true) => 20,
+    }
+}
+
 /// A model being stepped over and over.
 struct Bench<'a> {
     model: &'a Model,
@@ -110,8 +119,8 @@ impl<'a> Bench<'a> {
             state: model.initial_state(),
             work: Workspace::new(model, Settings::default()),
             control: Control::new(model),
-            // About 200,000 bodies a repetition: some milliseconds.
-            steps: (200_000 / model.bodies().len()).clamp(1, 20_000),
+            // About 50,000 bodies a repetition: short enough to fall into a quiet spell.
+            steps: (50_000 / model.bodies().len()).clamp(1, 5_000),
         }
     }
 

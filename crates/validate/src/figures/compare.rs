@@ -12,6 +12,9 @@ pub const GRID: [u8; 3] = [228, 228, 228];
 /// From long steps to short ones: warm to cold.
 const SHADES: [[u8; 3]; 4] = [[213, 94, 0], [230, 159, 0], [0, 158, 115], [0, 114, 178]];
 
+/// Points of a curve: enough for its shape, few enough for a small file.
+pub const POINTS: usize = 250;
+
 /// What a panel shows.
 pub struct Panel<'a> {
     /// The scene.
@@ -35,11 +38,8 @@ impl Panel<'_> {
     pub fn plot(&self) -> Outcome<Plot> {
         let mut series = Vec::new();
         for (index, h) in self.steps.iter().enumerate() {
-            let points = record(
-                self.scene,
-                self.probe,
-                Run::new(self.method, *h, self.duration),
-            )?;
+            let run = Run::new(self.method, *h, self.duration).thinned(POINTS);
+            let points = record(self.scene, self.probe, run)?;
             let color = Some(SHADES[index % SHADES.len()]);
             series.push(Series {
                 color,

@@ -12,7 +12,7 @@ const DURATION: f64 = 5.0;
 
 pub fn draw() -> Outcome<Drawn> {
     let scene = vincula_scenes::build("heavy-top", &[])?;
-    let reference = Run::reference(DURATION, 0.002);
+    let reference = Run::reference(DURATION, 0.02);
     let rates = record(&scene, "precession", reference)?;
     let angles = record(&scene, "nutation", reference)?;
     let mut figure = Figure::new("Heavy top at 10 rad/s, leaning 5° (Fig. 9)");

@@ -14,8 +14,8 @@ const DURATION: f64 = 5.0;
 /// The elliptic solution of a probe.
 fn exact(scene: &Scene, probe: &str) -> Outcome<Vec<(f64, f64)>> {
     let probe = find_probe(scene, probe)?;
-    let at = |k: i32| 0.005 * f64::from(k);
-    Ok((0..=1000)
+    let at = |k: i32| 0.02 * f64::from(k);
+    Ok((0..=250)
         .map(|k| (at(k), probe.reference(at(k)).unwrap_or(f64::NAN)))
         .collect())
 }

@@ -10,6 +10,8 @@ use crate::motion::{Method, Outcome, Run, record};
 use crate::page::color;
 
 const DURATION: f64 = 10.0;
+/// These curves are smooth and few.
+const POINTS: usize = 100;
 pub fn draw() -> Outcome<Drawn> {
     let scene = vincula_scenes::build("spinning-box", &[])?;
     let angular = |h| {
@@ -37,14 +39,22 @@ pub fn draw() -> Outcome<Drawn> {
 fn panel(scene: &Scene, probe: &str, h: f64, title: &str, label: &str) -> Outcome<Plot> {
     let mut series = Vec::new();
     for integrator in Integrator::ALL {
-        let points = record(scene, probe, Run::new(integrator, h, DURATION))?;
+        let points = record(
+            scene,
+            probe,
+            Run::new(integrator, h, DURATION).thinned(POINTS),
+        )?;
         let color = Some(color(integrator));
         series.push(Series {
             color,
             ..Series::new(integrator.name(), points)
         });
     }
-    let rigid = record(scene, probe, Run::new(Method::RigidImplicit, h, DURATION))?;
+    let rigid = record(
+        scene,
+        probe,
+        Run::new(Method::RigidImplicit, h, DURATION).thinned(POINTS),
+    )?;
     let rigid = Series::new(Method::RigidImplicit.name(), rigid).style(Style::Dashed);
     series.push(Series {
         color: Some(DARK),

@@ -14,7 +14,7 @@ const DURATION: f64 = 30.0;
 
 pub fn draw() -> Outcome<Drawn> {
     let scene = vincula_scenes::build("t-handle", &[])?;
-    let truth = record(&scene, "omega", Run::reference(DURATION, 0.01))?;
+    let truth = record(&scene, "omega", Run::reference(DURATION, 0.1))?;
     let scene = with_kinetic_loss(scene);
     let mut figure = Figure::new("T-handle flipping about its intermediate axis (Fig. 8)");
     let methods: [Method; 3] = [
