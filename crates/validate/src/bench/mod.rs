@@ -21,6 +21,8 @@ use crate::row::align;
 /// Largest time per free body and step while in cache, ns.
 const TARGET: f64 = 30.0;
 const STEP: f64 = 0.01;
+/// The fixed load that all times are compared with.
+const FLOP: &str = "dependent flop";
 
 /// Times of one load over all repetitions, ns per body and step.
 struct Timing {
@@ -44,7 +46,7 @@ impl Timing {
 /// Times everything, prints a table and, unless quick, writes it under `benchmarks`.
 pub fn run(root: &Path, quick: bool) -> Outcome<bool> {
     let mut flops = Timing {
-        name: "dependent flop",
+        name: FLOP,
         bodies: 1,
         times: Vec::new(),
     };
@@ -53,6 +55,7 @@ pub fn run(root: &Path, quick: bool) -> Outcome<bool> {
         bodies: 1,
         times: Vec::new(),
     };
+    let mut memory = calibration::Memory::new();
     let mut timings = Vec::new();
     let mut level = String::new();
     for (name, bodies) in load::LOADS {
@@ -66,7 +69,7 @@ pub fn run(root: &Path, quick: bool) -> Outcome<bool> {
         for _ in 0..repetitions {
             times.push(bench.repeat()?);
             flops.times.push(calibration::flop());
-            copy.times.push(calibration::copied_byte());
+            copy.times.push(memory.copied_byte());
         }
         level = format!("{:?}", level_in_use(&bench.work)).to_lowercase();
         timings.push(Timing {
@@ -81,7 +84,10 @@ pub fn run(root: &Path, quick: bool) -> Outcome<bool> {
     println!("{cpu}, {level}, one thread; ns per body and step of 10 ms\n");
     print!(
         "{}",
-        align(&["load", "bodies", "median", "best"], &cells(&timings))
+        align(
+            &["load", "bodies", "median", "best", "median / flop"],
+            &cells(&timings)
+        )
     );
     judge(&timings);
     if !quick {
@@ -149,14 +155,23 @@ impl<'a> Bench<'a> {
     }
 }
 
+/// Name, bodies, median, best, and the median in units of a dependent flop, which a change of
+/// clock or a busy neighbour leaves nearly alone.
 fn cells(timings: &[Timing]) -> Vec<Vec<String>> {
+    let flop = timings
+        .iter()
+        .find(|t| t.name == FLOP)
+        .map_or(f64::NAN, Timing::median);
     let cell = |value: f64| format!("{value:.3}");
     let row = |t: &Timing| {
+        let median = t.median();
+        let name = t.name.to_owned();
         vec![
-            t.name.to_owned(),
+            name,
             t.bodies.to_string(),
-            cell(t.median()),
+            cell(median),
             cell(t.best()),
+            cell(median / flop),
         ]
     };
     timings.iter().map(row).collect()
@@ -164,15 +179,9 @@ fn cells(timings: &[Timing]) -> Vec<Vec<String>> {
 
 fn csv(timings: &[Timing], cpu: &str, level: &str) -> String {
     let mut text = format!("# {cpu}; {level}; one thread; ns per body and step of 10 ms\n");
-    text.push_str("load,bodies,median_ns,best_ns\n");
-    for t in timings {
-        text.push_str(&format!(
-            "{},{},{:.3},{:.3}\n",
-            t.name,
-            t.bodies,
-            t.median(),
-            t.best()
-        ));
+    text.push_str("load,bodies,median_ns,best_ns,median_flops\n");
+    for row in cells(timings) {
+        text.push_str(&format!("{}\n", row.join(",")));
     }
     text
 }
@@ -191,7 +200,7 @@ fn judge(timings: &[Timing]) {
         word(cached.median()),
         word(cached.best())
     );
-    if let Some(flop) = timings.iter().find(|t| t.name == "dependent flop") {
+    if let Some(flop) = timings.iter().find(|t| t.name == FLOP) {
         let noise = 100.0 * (flop.median() / flop.best() - 1.0);
         println!(
             "the fixed load's median is {noise:.0} % above its best: the noise of this machine"
