@@ -119,7 +119,7 @@ fn study(
     truth: &[(f64, DQuat)],
     quick: bool,
 ) -> Outcome<Study> {
-    let repetitions = if quick { 1 } else { 5 };
+    let repetitions = if quick { 1 } else { 11 };
     let mut points = Vec::new();
     for grains in STEPS {
         let run = Run::new(Method::Affine(integrator), grains as f64 * GRAIN, duration);

@@ -77,6 +77,7 @@ fn validate(quick: bool) -> Outcome<bool> {
         let folder = workspace_root().join("docs/src/validation");
         page::write_table(&folder, &rows)?;
         page::write_convergence(&folder, &studies)?;
+        page::write_pictures(&workspace_root().join("out/figures"), &studies)?;
     }
     let failures = rows.iter().filter(|row| !row.passes()).count()
         + studies.iter().filter(|study| !study.passes()).count();

@@ -49,9 +49,20 @@ pub fn write_convergence(folder: &Path, studies: &[Study]) -> Outcome<()> {
     }
     text.push_str(
         "Left: error over step. Right: error over the wall time that one second of motion takes on\n\
-         one core, best of five; the left end of a curve is the cheapest.\n",
+         one core, best of eleven; the left end of a curve is the cheapest.\n",
     );
     write_atomic(folder.join("convergence.md"), text.as_bytes())?;
+    Ok(())
+}
+
+/// Writes the same plots as PNG, for those who do not read the book.
+pub fn write_pictures(folder: &Path, studies: &[Study]) -> Outcome<()> {
+    fs::create_dir_all(folder)?;
+    for motion in ["pendulum", "heavy-top"] {
+        let own: Vec<&Study> = studies.iter().filter(|s| s.motion == motion).collect();
+        let path = folder.join(format!("convergence-{motion}.png"));
+        work_precision(motion, &own).write_png(path, 1600)?;
+    }
     Ok(())
 }
 
