@@ -9,5 +9,6 @@
 //! The rigid baselines live in [`vincula::body::rigid`].
 
 pub mod corotated;
+mod four;
 pub mod single;
 pub mod vanilla_abd;

@@ -24,7 +24,7 @@ pub fn step_vanilla(
     check_step(h)?;
     let kappa = 0.25 * body.affine.shear;
     let push = law(body);
-    let mut predicted = columns(&axpy9(&body.a, h, &body.w), &axpy(&body.t, h, &body.v));
+    let mut predicted = columns(&axpy9(&body.a(), h, &body.w()), &axpy(&body.t, h, &body.v));
     let mut load = [0.0; 9];
     for i in 0..3 {
         for j in 0..3 {
@@ -36,7 +36,7 @@ pub fn step_vanilla(
     for k in 0..12 {
         predicted[k] += h * h * push[k] / mass[k];
     }
-    let mut q = columns(&body.a, &body.t);
+    let mut q = columns(&body.a(), &body.t);
     for iteration in 1..=LIMIT {
         let (mut hessian, mut gradient) = elastic(&q, kappa);
         let c = 1.0 / (h * h);
@@ -64,14 +64,14 @@ fn commit(
     iterations: usize,
 ) -> Result<usize, SingleError> {
     let mut next = *body;
-    for k in 0..3 {
-        for i in 0..3 {
-            next.a[3 * i + k] = q[3 * k + i];
+    for i in 0..3 {
+        for k in 0..3 {
+            next.q[i][k] = q[3 * k + i];
+            next.rate[i][k] = (next.q[i][k] - body.q[i][k]) / h;
         }
-        next.t[k] = q[9 + k];
+        next.t[i] = q[9 + i];
+        next.v[i] = (next.t[i] - body.t[i]) / h;
     }
-    next.w = axpy9(&[0.0; 9], 1.0 / h, &sub9(&next.a, &body.a));
-    next.v = scale(&sub(&next.t, &body.t), 1.0 / h);
     if !next.is_finite() {
         return Err(SingleError::NotFinite);
     }

@@ -143,6 +143,6 @@ fn force(scene: &Scene, id: BodyId, body: &SingleBody) -> PointForce {
     PointForce {
         central: weight.to_array(),
         force: push.force.to_array(),
-        point: small::tmul_vec(&body.a, &arm.to_array()),
+        point: small::tmul_vec(&body.a(), &arm.to_array()),
     }
 }

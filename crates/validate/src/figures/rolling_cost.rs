@@ -119,7 +119,7 @@ fn floor_on_affine(body: &SingleBody, row: [f64; 3]) -> PointForce {
 
 #[inline(always)]
 fn floor_now(body: &SingleBody) -> PointForce {
-    floor_on_affine(body, [body.a[6], body.a[7], body.a[8]])
+    floor_on_affine(body, [body.q[2][0], body.q[2][1], body.q[2][2]])
 }
 
 /// An implicit step applies the force at its end: the lowest point there, not the one that
@@ -127,8 +127,8 @@ fn floor_now(body: &SingleBody) -> PointForce {
 /// steady turn by θ the rows of the map follow `r⁺ = 2 cos θ r − r⁻`.
 #[inline(always)]
 fn floor_ahead(body: &SingleBody) -> PointForce {
-    let now = [body.a[6], body.a[7], body.a[8]];
-    let past: [f64; 3] = std::array::from_fn(|k| now[k] - STEP * body.w[6 + k]);
+    let now = [body.q[2][0], body.q[2][1], body.q[2][2]];
+    let past: [f64; 3] = std::array::from_fn(|k| now[k] - STEP * body.rate[2][k]);
     let dot = |x: &[f64; 3], y: &[f64; 3]| x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
     let twice = 2.0 * dot(&now, &past) / dot(&now, &now);
     floor_on_affine(body, std::array::from_fn(|k| twice * now[k] - past[k]))
