@@ -10,8 +10,10 @@ mod island;
 mod linearize;
 pub mod plan;
 mod ports;
+mod redundancy;
 
 pub use plan::{IslandPlan, SolverChoice};
+pub use redundancy::{AnalysisError, GAP_TOLERANCE, JointAnalysis, MOST_ROWS, RedundantJoint};
 
 use vincula_blocks::FactorError;
 
