@@ -39,12 +39,12 @@ const CHORES: [Chore; 6] = [
     },
     Chore {
         name: "bench",
-        purpose: "measure the time of steps",
+        purpose: "measure the time of steps [--quick]",
         run: numbers::bench,
     },
     Chore {
         name: "figures",
-        purpose: "draw the figures of the docs",
+        purpose: "draw figures of the paper [2, 7, 8, 9, 10 or all] [--book]",
         run: numbers::figures,
     },
     Chore {

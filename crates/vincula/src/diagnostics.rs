@@ -5,14 +5,14 @@ use glam::DVec3;
 use crate::joint::Joint;
 use crate::math::small::*;
 use crate::math::to_vec;
-use crate::model::{BodyId, Endpoint, JointId, Model, State};
+use crate::model::{BodyId, JointId, Model, State};
 
 /// Energies of a state, J.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Energy {
     /// Kinetic energy.
     pub kinetic: f64,
-    /// Energy in gravity (zero at the origin) and in the ground.
+    /// Energy in gravity (zero at the origin), in the ground and in springs of joints.
     pub potential: f64,
     /// Energy of strain.
     pub elastic: f64,
@@ -49,6 +49,12 @@ pub fn energy(model: &Model, state: &State) -> Energy {
             total.potential += ground.energy(shape, &state.pose(model, id));
         }
     }
+    for (joint, start) in model.joints().iter().zip(&model.axis_starts) {
+        for (k, axis) in joint.axes.iter().enumerate() {
+            let stretch = state.coordinates[start + k] - axis.law.spring.rest;
+            total.potential += 0.5 * axis.law.spring.stiffness * stretch * stretch;
+        }
+    }
     total
 }
 
@@ -75,13 +81,7 @@ pub fn momentum(model: &Model, state: &State) -> Momentum {
 /// Largest violation of the rows of a joint, m.
 pub fn joint_gap(model: &Model, state: &State, joint: JointId) -> f64 {
     let joint = model.joint(joint);
-    let carried = |side: &crate::joint::Side| match side.endpoint {
-        Endpoint::World => Joint::carried(side, &IDENTITY, &[0.0; 3]),
-        Endpoint::Body(id) => {
-            Joint::carried(side, &state.affine_map(id), &state.center(id).to_array())
-        }
-    };
-    joint.gap(&carried(&joint.a), &carried(&joint.b))
+    joint.gap(&state.carried(&joint.a), &state.carried(&joint.b))
 }
 
 /// Largest violation among all joints, m, and the joint that has it.
@@ -102,7 +102,7 @@ pub fn reaction_force(model: &Model, state: &State, joint: JointId) -> Option<DV
     use crate::joint::rows::RowKind;
     let offset: usize = model.joints()[..joint.index()]
         .iter()
-        .map(Joint::rows)
+        .map(Joint::dual_rows)
         .sum();
     let kinds = model.joint(joint).row_kinds();
     if !matches!(kinds.first(), Some(RowKind::Point(0))) {

@@ -99,6 +99,8 @@ pub struct Workspace {
     pub(crate) multipliers: Vec<f64>,
     /// Force of each row in the current Newton iteration, N.
     total: Vec<f64>,
+    /// The end of a step, where the ground pushes; only when there is a ground.
+    end: Option<State>,
     /// Whether every row is linear in the affine coordinates.
     pub(crate) linear: bool,
     uniform: bool,
@@ -111,7 +113,8 @@ impl Workspace {
             .joints
             .iter()
             .flat_map(|j| j.row_kinds())
-            .all(|row| matches!(row, RowKind::Point(_)));
+            .all(|row| matches!(row, RowKind::Point(_)))
+            && model.dual_rows() == model.rows();
         let uniform = model.ground.is_none()
             && model.bodies.iter().all(|b| {
                 b.gravity_scale == 1.0
@@ -148,8 +151,9 @@ impl Workspace {
                 }
             ],
             dual: Dual::new(model, settings.solver, level),
-            multipliers: vec![0.0; model.rows()],
-            total: vec![0.0; model.rows()],
+            multipliers: vec![0.0; model.dual_rows()],
+            total: vec![0.0; model.dual_rows()],
+            end: model.ground.is_some().then(|| State::at_rest(model)),
             linear,
             uniform,
         }
@@ -165,9 +169,9 @@ impl Workspace {
         &self.dual
     }
 
-    /// Solves for and applies the constraint forces of the current violation.
-    pub(crate) fn solve_dual(&mut self, first: bool) {
-        self.dual.solve();
+    /// Applies the forces that the dual system was solved for.
+    pub(crate) fn apply_dual(&mut self, first: bool) {
+        self.dual.keep_axes();
         if first {
             self.total.copy_from_slice(&self.dual.lambda);
         } else {
@@ -186,7 +190,7 @@ impl Workspace {
 
     /// The mean over the step of the two halves of a tempered step.
     pub(crate) fn average_multipliers(&mut self) {
-        for (m, l) in self.multipliers.iter_mut().zip(&self.dual.lambda) {
+        for (m, l) in self.multipliers.iter_mut().zip(&self.total) {
             *m = 0.5 * (*m + l);
         }
     }
@@ -229,10 +233,10 @@ impl Workspace {
         control: &Control,
         h: f64,
     ) {
-        if self.uniform || model.ground.is_none() {
+        // Taken out for the time being, since `gather_body` needs the rest of the workspace.
+        let Some(mut at) = self.end.take() else {
             return;
-        }
-        let mut at = State::at_rest(model);
+        };
         for (block, n) in at.blocks.iter_mut().zip(&self.newton) {
             *block = StateBlock {
                 t: n.t,
@@ -250,6 +254,7 @@ impl Workspace {
             let (pose, twist) = (at.pose(model, id), at.twist(model, id));
             self.gather_body(model, id, &pose, &twist, at.center(id), time, control, h);
         }
+        self.end = Some(at);
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -295,12 +300,6 @@ impl Workspace {
             let rate = body.damping.angular + body.drag.angular / inertia[axis];
             kick.angular_decay[axis][lane] = (-0.5 * h * rate).exp();
         }
-        debug_assert!(
-            gather(&kick.acceleration, lane)
-                .iter()
-                .all(|x: &f64| !x.is_nan())
-                || !center.is_finite()
-        );
     }
 }
 

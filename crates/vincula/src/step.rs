@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::dual::DualFault;
+use crate::dual::{DualFault, ROUNDS};
 use crate::integrate::newton::{self, NewtonBlock};
 use crate::integrate::tempered::{self, KickBlock};
 use crate::integrate::{Integrator, Scheme, bdf2, euler, free};
@@ -81,6 +81,7 @@ pub fn step(
 ) -> Result<StepReport, StepError> {
     check(model, state, control, work, h)?;
     work.gather_forces(model, state, control, h);
+    work.dual.start_axes(model, state, control);
     advance_free_bodies(model, state, work, h);
     let scheme = predict_free_motion(model, state, work, h)?;
     let mut report = solve_step(model, work, &scheme, state.time)?;
@@ -88,13 +89,14 @@ pub fn step(
     if work.settings.integrator.projects() {
         turn_velocity(model, work, &scheme, state.time)?;
         work.gather_forces_again(model, state.time + h, control, h);
-        project_velocity(model, work, &scheme);
+        project_velocity(model, work, &scheme)
+            .map_err(|fault| dual_fault(model, fault, state.time))?;
     } else {
         for &index in &work.active {
             newton::set_velocity(work.level, &scheme, &mut work.newton[index]);
         }
     }
-    report.residual = work.dual.violation(model, &work.newton, &work.active);
+    report.residual = work.dual.violation(model, &work.newton, &work.active, h);
     commit(model, state, work, h)?;
     Ok(report)
 }
@@ -112,7 +114,9 @@ fn check(
     let blocks = model.params.len();
     let sizes = [state.blocks.len(), control.blocks.len(), work.newton.len()];
     let rows = work.dual.lambda.len();
-    if sizes.iter().any(|n| *n != blocks) || rows != model.rows() || state.multipliers.len() != rows
+    if sizes.iter().any(|n| *n != blocks)
+        || rows != model.dual_rows()
+        || state.multipliers.len() != rows
     {
         return Err(StepError::Mismatch);
     }
@@ -202,6 +206,7 @@ fn solve_step(
         residual: 0.0,
         update: 0.0,
     };
+    let projects = work.settings.integrator.projects();
     loop {
         report.iterations += 1;
         let caution = caution(report.iterations);
@@ -215,9 +220,10 @@ fn solve_step(
             );
         }
         work.dual
-            .factor(model, &work.newton, &work.active)
+            .factor(model, &work.newton, &work.active, scheme, projects)
             .map_err(|fault| dual_fault(model, fault, time))?;
-        report.update = correct(model, work, rule.residual);
+        report.update = correct(model, work, scheme.h, rule.residual)
+            .map_err(|fault| dual_fault(model, fault, time))?;
         report.converged = report.update <= rule.update;
         if report.converged || report.iterations >= rule.limit {
             return Ok(report);
@@ -251,28 +257,44 @@ fn caution(iteration: usize) -> f64 {
 
 /// Solves for the constraint forces and moves the bodies; rows that are not linear get a few
 /// more solves with the same factor. Returns the largest change of an entry of A.
-fn correct(model: &Model, work: &mut Workspace, tolerance: f64) -> f64 {
+fn correct(model: &Model, work: &mut Workspace, h: f64, tolerance: f64) -> Result<f64, DualFault> {
     let mut previous = f64::INFINITY;
-    loop {
-        let violation = work.dual.violation(model, &work.newton, &work.active);
-        let first = previous == f64::INFINITY;
-        if !first && (violation <= tolerance || violation > 0.5 * previous) {
-            return work
-                .active
-                .iter()
-                .fold(0.0, |m, i| m.max(largest(&work.newton[*i])));
+    for pass in 0.. {
+        let violation = work.dual.violation(model, &work.newton, &work.active, h);
+        let first = pass == 0;
+        let stuck = pass > 1 && !(violation < 0.5 * previous);
+        if !first && (violation <= tolerance || stuck) {
+            let blocks = work.active.iter().map(|i| largest(&work.newton[*i]));
+            return Ok(blocks.fold(0.0, |m, x| if x > m || x.is_nan() { x } else { m }));
         }
         previous = violation;
-        work.solve_dual(first);
+        work.dual.solve();
+        if first {
+            settle_axes(model, work, h)?;
+        }
+        work.apply_dual(first);
         let mut update = 0.0f64;
         for &index in &work.active {
             let u = newton::accept(work.level, &mut work.newton[index]);
             update = if u > update || u.is_nan() { u } else { update };
         }
         if work.dual.is_empty() || work.linear {
-            return update;
+            return Ok(update);
         }
     }
+    unreachable!("the violation cannot halve for ever")
+}
+
+/// Solves again while limits, friction and drives change what they do.
+fn settle_axes(model: &Model, work: &mut Workspace, h: f64) -> Result<(), DualFault> {
+    for _ in 0..ROUNDS {
+        if !work.dual.decide_axes(h)? {
+            break;
+        }
+        work.dual.violation(model, &work.newton, &work.active, h);
+        work.dual.solve();
+    }
+    Ok(())
 }
 
 fn largest(n: &NewtonBlock) -> f64 {
@@ -303,21 +325,44 @@ fn turn_velocity(
 }
 
 /// Second half of a tempered step: velocities that the joints allow.
-fn project_velocity(model: &Model, work: &mut Workspace, scheme: &Scheme) {
+fn project_velocity(model: &Model, work: &mut Workspace, scheme: &Scheme) -> Result<(), DualFault> {
+    work.dual.start_rates(model, &work.newton, scheme.h)?;
     for &index in &work.active {
         let kick = &work.kicks[index.min(work.kicks.len() - 1)];
         let n = &mut work.newton[index];
         tempered::project_free(work.level, &model.params[index], kick, scheme, n);
     }
-    work.dual.drift(&work.newton, &work.active, scheme.h);
-    work.dual.solve();
-    work.dual.load(&mut work.newton, &work.active);
+    let mut previous = f64::INFINITY;
+    for pass in 0..PASSES {
+        let drift = work.dual.drift(model, &work.newton, &work.active, scheme.h);
+        if pass > 0 && !(drift < 0.1 * previous && drift > work.settings.residual_tolerance) {
+            break;
+        }
+        previous = drift;
+        work.dual.solve();
+        while pass == 0 && work.dual.release_limits(scheme.h)? {
+            work.dual.drift(model, &work.newton, &work.active, scheme.h);
+            work.dual.solve();
+        }
+        work.apply_dual(pass == 0);
+        for &index in &work.active {
+            let n = &mut work.newton[index];
+            tempered::project_add(work.level, pass == 0, scheme, n);
+        }
+        if work.linear {
+            break;
+        }
+    }
     work.average_multipliers();
     for &index in &work.active {
         let n = &mut work.newton[index];
-        tempered::project_accept(work.level, &model.params[index], scheme, n);
+        tempered::project_end(work.level, &model.params[index], n);
     }
+    Ok(())
 }
+
+/// Solves at most for a velocity that nonlinear joints allow.
+const PASSES: usize = 4;
 
 /// Writes the new state, if it is sound.
 fn commit(model: &Model, state: &mut State, work: &mut Workspace, h: f64) -> Result<(), StepError> {
@@ -348,6 +393,7 @@ fn commit(model: &Model, state: &mut State, work: &mut Workspace, h: f64) -> Res
         past.blocks.clone_from_slice(&work.next);
     }
     state.multipliers.copy_from_slice(&work.multipliers);
+    state.measure_coordinates(model);
     state.time += h;
     Ok(())
 }

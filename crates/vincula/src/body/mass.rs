@@ -21,7 +21,7 @@ pub use error::MassError;
 
 use glam::{DMat3, DQuat, DVec3};
 
-use super::shape::Shape;
+use super::shape::{Shape, ShapeError};
 use moments::Moments;
 use principal::principal_frame;
 
@@ -161,6 +161,27 @@ impl MassProperties {
             axes,
             second_moments,
         })
+    }
+
+    /// Refuses numbers that no body has: the fields are public and can be filled in by hand.
+    pub(crate) fn check(&self) -> Result<(), MassError> {
+        positive("mass", self.mass)?;
+        positive("volume", self.volume)?;
+        for (axis, moment) in error::AXIS_NAMES
+            .into_iter()
+            .zip(self.second_moments.to_array())
+        {
+            positive(&format!("second moment along {axis}"), moment)?;
+        }
+        if !self.center.is_finite() {
+            let (field, value) = ("center".to_string(), self.center.element_sum());
+            return Err(MassError::NotFinite { field, value });
+        }
+        let length = self.axes.length();
+        if !((length - 1.0).abs() <= 1e-6) {
+            return Err(ShapeError::NotUnitRotation { length }.into());
+        }
+        Ok(())
     }
 
     fn moments(&self) -> Moments {

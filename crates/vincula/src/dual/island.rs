@@ -89,10 +89,11 @@ impl Dual {
         }
         let mut offsets = vec![0];
         for joint in &model.joints {
-            offsets.push(offsets[offsets.len() - 1] + joint.rows());
+            offsets.push(offsets[offsets.len() - 1] + joint.dual_rows());
         }
         let mut dual = Dual {
             islands: Vec::new(),
+            axes: Dual::axis_rows(model, &offsets),
             joints,
             general,
             ports,
@@ -123,7 +124,10 @@ impl Dual {
         for (node, &joint) in joints.iter().enumerate() {
             self.places[joint] = (index as u32, node as u32);
         }
-        let sizes: Vec<usize> = joints.iter().map(|&j| model.joints[j].rows()).collect();
+        let sizes: Vec<usize> = joints
+            .iter()
+            .map(|&j| model.joints[j].dual_rows())
+            .collect();
         let mut bodies: Vec<usize> = joints
             .iter()
             .flat_map(|&j| [model.joints[j].a.endpoint, model.joints[j].b.endpoint])

@@ -60,7 +60,7 @@ impl JointRows {
     /// Makes room for the general rows of a joint.
     pub(super) fn new(joint: &Joint, general: &mut Vec<GeneralRow>) -> JointRows {
         let points = matches!(joint.row_kinds().first(), Some(RowKind::Point(0)));
-        let count = joint.rows() - if points { 3 } else { 0 };
+        let count = joint.dual_rows() - if points { 3 } else { 0 };
         let mut side = |side: &Side, sign| {
             let first = general.len() as u32;
             general.resize(general.len() + count, GeneralRow::ZERO);

@@ -6,22 +6,26 @@
 //! when they share a body.
 
 mod assemble;
+mod axes;
 mod island;
 mod linearize;
 pub mod plan;
 mod ports;
 mod redundancy;
 
+pub(crate) use axes::{ROUNDS, unwrap};
 pub use plan::{IslandPlan, SolverChoice};
 pub use redundancy::{AnalysisError, GAP_TOLERANCE, JointAnalysis, MOST_ROWS, RedundantJoint};
 
 use vincula_blocks::FactorError;
 
+use crate::integrate::Scheme;
 use crate::integrate::newton::NewtonBlock;
 use crate::math::dispatch::Level;
 use crate::math::lanes::{gather, place, scatter};
 use crate::math::small::*;
 use crate::model::Model;
+use axes::AxisRow;
 use island::Island;
 use linearize::{GeneralRow, JointRows, SideRows, dot9};
 use ports::{NO_PORT, PortBlock};
@@ -39,6 +43,8 @@ pub struct Dual {
     islands: Vec<Island>,
     /// Linearised joints.
     joints: Vec<JointRows>,
+    /// Coordinates along which something acts.
+    axes: Vec<AxisRow>,
     /// Their rows that are not points.
     general: Vec<GeneralRow>,
     /// First row of each joint among the rows of the model.
@@ -89,6 +95,8 @@ impl Dual {
         model: &Model,
         work: &[NewtonBlock],
         active: &[usize],
+        scheme: &Scheme,
+        projects: bool,
     ) -> Result<(), DualFault> {
         if self.is_empty() {
             return Ok(());
@@ -98,6 +106,7 @@ impl Dual {
         }
         self.linearize(model, work);
         self.assemble(model, work);
+        self.soften(scheme, projects);
         for island in &mut self.islands {
             island.factor()?;
         }
@@ -110,6 +119,7 @@ impl Dual {
         model: &Model,
         work: &[NewtonBlock],
         active: &[usize],
+        h: f64,
     ) -> f64 {
         if self.is_empty() {
             return 0.0;
@@ -134,7 +144,8 @@ impl Dual {
                     self.lambda[range.start + row] = kind.value(&a, &b, joint.length);
                 }
             }
-            for value in &self.lambda[range] {
+            let constraints = range.start..range.start + model.joints[index].rows();
+            for value in &self.lambda[constraints] {
                 worst = if value.abs() > worst || value.is_nan() {
                     value.abs()
                 } else {
@@ -142,7 +153,7 @@ impl Dual {
                 };
             }
         }
-        worst
+        worst.max(self.axis_sides(model, work, h))
     }
 
     /// Place or velocity of a ported end; the world's point is where it is, at rest.
@@ -157,8 +168,15 @@ impl Dual {
         }
     }
 
-    /// Right-hand side: h times the rate of every row. Rates are in the body frame.
-    pub(crate) fn drift(&mut self, work: &[NewtonBlock], active: &[usize], h: f64) {
+    /// Right-hand side: h times the rate of every row. Rates are in the body frame. Returns
+    /// the largest of the constraints, m.
+    pub(crate) fn drift(
+        &mut self,
+        model: &Model,
+        work: &[NewtonBlock],
+        active: &[usize],
+        h: f64,
+    ) -> f64 {
         for &block in active {
             ports::find_velocities(self.level, &work[block], &mut self.ports[block]);
         }
@@ -190,6 +208,14 @@ impl Dual {
                 }
             }
         }
+        let mut worst = 0.0f64;
+        for (index, joint) in model.joints.iter().enumerate() {
+            let start = self.offsets[index];
+            for value in &self.lambda[start..start + joint.rows()] {
+                worst = worst.max(value.abs());
+            }
+        }
+        worst.max(self.rate_sides(h))
     }
 
     /// Solves for the multipliers of the current right-hand side.

@@ -48,7 +48,7 @@ pub struct NewtonBlock {
     pub load: [Lane; 9],
     /// Sum of the constraint forces, world, N.
     pub thrust: [Lane; 3],
-    /// Slow angular velocity: of the last steps first, new after `project_accept`, world.
+    /// Slow angular velocity: of the last steps first, new after `project_end`, world.
     pub slow: [Lane; 3],
     /// Angular momentum of the ballistic motion, world, kg m²/s.
     pub momentum: [Lane; 3],
@@ -191,6 +191,7 @@ fn free_solve_lanes(params: &ParamBlock, scheme: &Scheme, caution: f64, n: &mut 
         let p = inverse.solve(&sub9(&sub9(&outside, &elastic), &inertial));
         n.set_inverse(lane, &inverse);
         scatter(&mut n.geometric, lane, &k);
+        scatter(&mut n.held, lane, &[0.0; 9]);
         scatter(&mut n.p, lane, &p);
         scatter(&mut n.a, lane, &axpy9(&a, 1.0, &mul(&rot, &p)));
         let t: V3 = gather(&n.t_pred, lane);
@@ -211,7 +212,9 @@ fn accept_lanes(n: &mut NewtonBlock) -> f64 {
         let inverse = n.inverse_of(lane);
         let load: M3 = gather(&n.load, lane);
         let p = inverse.solve(&load);
-        scatter(&mut n.held, lane, &load);
+        // Rows that are not linear take several solves: their loads add up.
+        let held: M3 = gather(&n.held, lane);
+        scatter(&mut n.held, lane, &axpy9(&held, 1.0, &load));
         let total = axpy9(&gather(&n.p, lane), 1.0, &p);
         scatter(&mut n.p, lane, &total);
         let rot: M3 = gather(&n.rot, lane);

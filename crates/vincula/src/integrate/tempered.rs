@@ -159,14 +159,17 @@ fn start_frame_load(body: &Affine, scheme: &Scheme, held: &M3, q: &M3, slow: &V3
     skew_matrix(&torque)
 }
 
-/// How far from a steady rotation a step is: the largest `h |L̄| (1/I_min − 1/I_max)`.
+/// How hard a step is for the fixed point: the largest `h |L̄| (1/I_min − 1/I_max)`, or the
+/// angle of the step in units in which [`QUARTER`] is [`STEADY`]. A body that is almost a
+/// ball wobbles little, but each iteration still contracts by half the angle only.
 #[inline(always)]
 pub(super) fn wobble_lanes(params: &ParamBlock, h: f64, momentum: &[Lane; 3]) -> f64 {
     let mut worst = [0.0; LANES];
     for lane in 0..LANES {
         let i: V3 = gather(&params.inverse_inertia, lane);
         let l: V3 = gather(momentum, lane);
-        let spread = h * (i[0].max(i[1]).max(i[2]) - i[0].min(i[1]).min(i[2]));
+        let most = i[0].max(i[1]).max(i[2]);
+        let spread = h * (most - i[0].min(i[1]).min(i[2])).max(most * (STEADY / QUARTER));
         worst[lane] = dot(&l, &l) * spread * spread;
     }
     worst.iter().fold(0.0, |m: f64, x| m.max(*x)).sqrt()
@@ -174,6 +177,8 @@ pub(super) fn wobble_lanes(params: &ParamBlock, h: f64, momentum: &[Lane; 3]) ->
 
 /// Wobble per substep that the fixed point still contracts quickly.
 pub(super) const STEADY: f64 = 0.25;
+/// Angle per substep, rad, at which each iteration leaves a quarter of the error.
+const QUARTER: f64 = 0.5;
 /// More substeps than this are not taken; the spin is then far beyond the step.
 const MOST_SUBSTEPS: f64 = 64.0;
 /// Squared relative change of L̄ at which the fixed point stops; one more iteration would
@@ -282,7 +287,7 @@ fn refresh_load_lanes(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBlock)
 
 kernel! {
     /// Velocity in the middle of the step, in the frame of the new pose; the rate stays in
-    /// the body frame until `project_accept`. False when a body is crushed.
+    /// the body frame until `project_end`. False when a body is crushed.
     ///
     /// Angular momentum is carried in the world: A has moved since the flight, and the same
     /// rate Ȧ about another A would be another angular momentum, at first order in h.
@@ -373,19 +378,20 @@ fn project_free_lanes(params: &ParamBlock, kick: &KickBlock, scheme: &Scheme, n:
 }
 
 kernel! {
-    /// Step 4, the constraint forces: adds their response to the velocity, which goes back
-    /// to the world, and keeps their load.
-    pub fn project_accept(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBlock) = project_accept_lanes
+    /// Step 4, the constraint forces (the `first`, or more of them): adds their response to
+    /// the velocity and keeps their load.
+    pub fn project_add(first: bool, scheme: &Scheme, n: &mut NewtonBlock) = project_add_lanes
 }
 
 #[inline(always)]
-fn project_accept_lanes(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBlock) {
+fn project_add_lanes(first: bool, scheme: &Scheme, n: &mut NewtonBlock) {
     let per_h = 1.0 / scheme.h;
+    let kept = if first { 0.0 } else { 1.0 };
     for lane in 0..LANES {
         let inverse = n.inverse_of(lane);
-        let p = inverse.solve(&gather(&n.load, lane));
+        let load: M3 = gather(&n.load, lane);
         let rate: M3 = gather(&n.w, lane);
-        scatter(&mut n.w, lane, &axpy9(&rate, per_h, &p));
+        scatter(&mut n.w, lane, &axpy9(&rate, per_h, &inverse.solve(&load)));
         let thrust: V3 = gather(&n.thrust, lane);
         let v: V3 = gather(&n.v, lane);
         scatter(
@@ -393,14 +399,25 @@ fn project_accept_lanes(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBloc
             lane,
             &axpy(&v, per_h * inverse.translation, &thrust),
         );
-        let load: M3 = gather(&n.load, lane);
-        scatter(&mut n.held, lane, &load);
+        let before: M3 = gather(&n.held, lane);
+        scatter(&mut n.held, lane, &axpy9(&load, kept, &before));
         scatter(&mut n.load, lane, &[0.0; 9]);
         scatter(&mut n.thrust, lane, &[0.0; 3]);
+    }
+}
+
+kernel! {
+    /// Ends step 4: the rate goes back to the world, the slow rotation is brought up to date.
+    pub fn project_end(params: &ParamBlock, n: &mut NewtonBlock) = project_end_lanes
+}
+
+#[inline(always)]
+fn project_end_lanes(params: &ParamBlock, n: &mut NewtonBlock) {
+    for lane in 0..LANES {
+        let body = params.affine(lane);
         let rot: M3 = gather(&n.rot, lane);
         let rate: M3 = gather(&n.w, lane);
         scatter(&mut n.w, lane, &mul(&rot, &rate));
-        let body = params.affine(lane);
         let omega = body.angular_velocity(&body.angular_momentum(&rate));
         let omega = mul_vec(&rot, &omega);
         let slow: V3 = gather(&n.slow, lane);

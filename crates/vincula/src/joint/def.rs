@@ -3,6 +3,7 @@
 use glam::{DMat3, DQuat, DVec3};
 
 use super::JointKind;
+use super::axis::{Axis, AxisLaw, Drive, Spring};
 use crate::model::{Body, Endpoint, Pose};
 
 /// A joint to be added to a model.
@@ -13,6 +14,7 @@ pub struct JointDef {
     pub(super) a: Endpoint,
     pub(super) b: Endpoint,
     placement: Placement,
+    laws: Vec<(usize, AxisLaw)>,
 }
 
 /// Where the frames of a joint are.
@@ -50,6 +52,7 @@ impl JointDef {
             a: a.into(),
             b: b.into(),
             placement,
+            laws: Vec::new(),
         }
     }
 
@@ -149,7 +152,76 @@ impl JointDef {
             a: a.into(),
             b: b.into(),
             placement,
+            laws: Vec::new(),
         }
+    }
+
+    fn law(&mut self, axis: usize) -> &mut AxisLaw {
+        let place = match self.laws.iter().position(|(index, _)| *index == axis) {
+            Some(place) => place,
+            None => {
+                self.laws.push((axis, AxisLaw::default()));
+                self.laws.len() - 1
+            }
+        };
+        &mut self.laws[place].1
+    }
+
+    /// Limits of a free coordinate (0 is the first), rad or m.
+    pub fn limits(mut self, axis: usize, lower: f64, upper: f64) -> Self {
+        self.law(axis).limits = [lower, upper];
+        self
+    }
+
+    /// A spring with a damper along a free coordinate.
+    pub fn spring(mut self, axis: usize, spring: Spring) -> Self {
+        self.law(axis).spring = spring;
+        self
+    }
+
+    /// Dry friction along a free coordinate, N m or N.
+    pub fn friction(mut self, axis: usize, friction: f64) -> Self {
+        self.law(axis).friction = friction;
+        self
+    }
+
+    /// A drive along a free coordinate, with the most it can exert, N m or N.
+    pub fn drive(mut self, axis: usize, drive: Drive, effort: f64) -> Self {
+        let law = self.law(axis);
+        law.drive = drive;
+        law.effort = effort;
+        self
+    }
+
+    /// The free coordinates with what acts along them.
+    pub(super) fn axes(&self) -> Result<Vec<Axis>, String> {
+        let kinds = self.kind.axes();
+        for (index, law) in &self.laws {
+            if *index >= kinds.len() {
+                return Err(format!(
+                    "a {} joint has {} free coordinates to limit or drive; there is no number {index}",
+                    self.kind.name(),
+                    kinds.len()
+                ));
+            }
+            if let Some(fault) = law.fault() {
+                return Err(fault);
+            }
+        }
+        let law = |k: usize| {
+            self.laws
+                .iter()
+                .find(|(index, _)| *index == k)
+                .map_or_else(AxisLaw::default, |(_, law)| *law)
+        };
+        Ok(kinds
+            .iter()
+            .enumerate()
+            .map(|(k, kind)| Axis {
+                kind: *kind,
+                law: law(k),
+            })
+            .collect())
     }
 
     /// The frames in the shape frames of the two ends.

@@ -4,6 +4,7 @@
 //! 5, a universal joint 4, a prismatic joint 5. The linear hinge is two ball joints on the
 //! axis, 6 rows, one of which only the stiffness of the bodies resists.
 
+use super::axis::AxisKind;
 use super::rows::RowKind::{self, Distance, Point, Slide, Square};
 
 /// What a joint ties together. The axis is the z axis of its frame.
@@ -69,6 +70,17 @@ impl JointKind {
             JointKind::Planar => vec![Slide(2), Square(0, 2), Square(1, 2)],
             JointKind::PointOnLine => vec![Slide(0), Slide(1)],
             JointKind::Distance(length) => vec![Distance(*length)],
+        }
+    }
+
+    /// The free coordinates that can be measured, limited and driven.
+    pub fn axes(&self) -> &'static [AxisKind] {
+        match self {
+            JointKind::Hinge => &[AxisKind::Angle],
+            JointKind::Universal => &[AxisKind::Angle, AxisKind::SecondAngle],
+            JointKind::Prismatic => &[AxisKind::Shift],
+            JointKind::Cylindrical => &[AxisKind::Angle, AxisKind::Shift],
+            _ => &[],
         }
     }
 

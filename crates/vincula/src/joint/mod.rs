@@ -3,6 +3,7 @@
 //! A joint carries a frame on each of its two ends and equates some of their coordinates
 //! (`kind.rs` lists which). The z axis of the frame is the axis of the joint.
 
+pub mod axis;
 mod def;
 mod kind;
 pub mod rows;
@@ -14,6 +15,7 @@ use glam::{DMat3, DVec3};
 
 use crate::math::small::{M3, V3};
 use crate::model::{Body, Endpoint, ModelError, Pose};
+use axis::Axis;
 use rows::{Carried, Row, RowKind};
 
 /// Most rows a joint can have.
@@ -43,6 +45,8 @@ pub struct Joint {
     pub b: Side,
     /// Length that turns angles into displacements, m.
     pub length: f64,
+    /// Its free coordinates.
+    pub axes: Vec<Axis>,
     rows: Vec<RowKind>,
 }
 
@@ -50,6 +54,12 @@ impl Joint {
     /// Number of constraint rows.
     pub fn rows(&self) -> usize {
         self.rows.len()
+    }
+
+    /// Rows in the dual system: the constraints, and the coordinates along which something
+    /// acts.
+    pub fn dual_rows(&self) -> usize {
+        self.rows.len() + self.axes.iter().filter(|axis| !axis.law.is_idle()).count()
     }
 
     /// The rows, in order.
@@ -70,9 +80,21 @@ impl Joint {
         })
     }
 
-    /// Value and gradients of one row.
+    /// Value and gradients of one row of the dual system.
     pub fn linearize(&self, row: usize, a: &Carried, b: &Carried) -> Row {
-        self.rows[row].linearize(a, b, self.length)
+        if let Some(kind) = self.rows.get(row) {
+            return kind.linearize(a, b, self.length);
+        }
+        let mut acting = self.axes.iter().filter(|axis| !axis.law.is_idle());
+        let axis = acting
+            .nth(row - self.rows.len())
+            .expect("a row of this joint");
+        let row = axis.kind.linearize(a, b);
+        if axis.kind.is_angle() {
+            row.scaled(self.length)
+        } else {
+            row
+        }
     }
 
     pub(crate) fn build(def: JointDef, bodies: &[Body]) -> Result<Joint, ModelError> {
@@ -100,12 +122,14 @@ impl Joint {
         let a = side(def.a, &frame_a, bodies);
         let b = side(def.b, &frame_b, bodies);
         let length = characteristic_length(&def, bodies);
+        let axes = def.axes().map_err(wrong)?;
         Ok(Joint {
             name: def.name.clone(),
             kind,
             a,
             b,
             length,
+            axes,
             rows: kind.row_kinds(),
         })
     }

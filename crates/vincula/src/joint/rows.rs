@@ -92,6 +92,18 @@ pub struct Row {
     pub b: Gradient,
 }
 
+impl Row {
+    /// The same row in other units.
+    pub(super) fn scaled(mut self, k: f64) -> Row {
+        self.value *= k;
+        for side in [&mut self.a, &mut self.b] {
+            side.a = side.a.map(|x| k * x);
+            side.t = scale(&side.t, k);
+        }
+        self
+    }
+}
+
 /// Kinds of rows. Numbers are axes of the attachment frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RowKind {

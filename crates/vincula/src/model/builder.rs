@@ -136,7 +136,7 @@ impl BodyDef {
             body: name.clone(),
             reason,
         };
-        let mass = match self.mass {
+        let mass = match self.mass.and_then(|mass| mass.check().map(|()| mass)) {
             Ok(mass) => mass,
             Err(source) => return Err(ModelError::Mass { body: name, source }),
         };
@@ -270,8 +270,17 @@ impl ModelBuilder {
             let (block, lane) = place(index);
             params[block].set(lane, &body.material.affine(&body.mass));
         }
+        let axis_starts = joints
+            .iter()
+            .scan(0, |next, joint: &Joint| {
+                let start = *next;
+                *next += joint.axes.len();
+                Some(start)
+            })
+            .collect();
         Ok(Model {
             bodies,
+            axis_starts,
             joints,
             params,
             gravity: self.gravity,

@@ -2,8 +2,9 @@
 
 use glam::DVec3;
 
-use super::{BodyId, Model, State};
+use super::{BodyId, JointId, Model, State};
 pub use crate::force::Wrench;
+use crate::joint::axis::Drive;
 use crate::math::lanes::{LANES, Lane, gather, place, scatter};
 
 /// Wrenches on eight bodies.
@@ -33,6 +34,8 @@ impl WrenchBlock {
 pub struct Control {
     pub(crate) blocks: Vec<WrenchBlock>,
     pub(crate) active: bool,
+    /// Drives that replace those of the model, by free coordinate.
+    pub(crate) drives: Vec<Option<Drive>>,
 }
 
 impl Control {
@@ -41,6 +44,7 @@ impl Control {
         Control {
             blocks: vec![WrenchBlock::ZERO; model.params.len()],
             active: false,
+            drives: vec![None; model.coordinates()],
         }
     }
 
@@ -48,6 +52,19 @@ impl Control {
     pub fn clear(&mut self) {
         self.blocks.fill(WrenchBlock::ZERO);
         self.active = false;
+    }
+
+    /// Replaces the drive of a free coordinate of a joint; its effort stays. The coordinate
+    /// must have been built with a law (a drive, a spring, friction or limits). False when
+    /// the joint has no such coordinate, or none with a law.
+    pub fn set_drive(&mut self, model: &Model, joint: JointId, axis: usize, drive: Drive) -> bool {
+        match model.joint(joint).axes.get(axis) {
+            Some(it) if !it.law.is_idle() => {
+                self.drives[model.axis_starts[joint.index()] + axis] = Some(drive);
+                true
+            }
+            _ => false,
+        }
     }
 
     /// Adds a wrench to a body.

@@ -171,6 +171,8 @@ pub struct Model {
     pub(crate) bodies: Vec<Body>,
     pub(crate) joints: Vec<Joint>,
     pub(crate) params: Vec<ParamBlock>,
+    /// First free coordinate of each joint among all of them.
+    pub(crate) axis_starts: Vec<usize>,
     pub(crate) gravity: DVec3,
     pub(crate) wind: Wind,
     pub(crate) ground: Option<PenaltyGround>,
@@ -205,6 +207,16 @@ impl Model {
     /// Constraint rows of all joints.
     pub fn rows(&self) -> usize {
         self.joints.iter().map(Joint::rows).sum()
+    }
+
+    /// Rows of the dual system: constraints, and coordinates along which something acts.
+    pub fn dual_rows(&self) -> usize {
+        self.joints.iter().map(Joint::dual_rows).sum()
+    }
+
+    /// Free coordinates of all joints.
+    pub fn coordinates(&self) -> usize {
+        self.joints.iter().map(|joint| joint.axes.len()).sum()
     }
 
     /// One body.
@@ -257,6 +269,7 @@ impl Model {
             state.set_pose(self, id, body.initial_pose);
             state.set_twist(self, id, body.initial_twist);
         }
+        state.measure_coordinates(self);
         state
     }
 }

@@ -2,8 +2,11 @@
 
 use glam::{DQuat, DVec3};
 
-use super::{BodyId, Model, Pose, Twist};
+use super::{BodyId, Endpoint, JointId, Model, Pose, Twist};
 use crate::body::affine::strain;
+use crate::dual::unwrap;
+use crate::joint::rows::{Carried, Gradient};
+use crate::joint::{Joint, Side};
 use crate::math::lanes::{LANES, Lane, gather, place, scatter};
 use crate::math::rotation::polar;
 use crate::math::small::*;
@@ -63,6 +66,8 @@ pub struct State {
     pub(crate) blocks: Vec<StateBlock>,
     /// Force of each constraint row in the last step, N.
     pub(crate) multipliers: Vec<f64>,
+    /// Free coordinates of the joints, angles unwrapped, rad or m.
+    pub(crate) coordinates: Vec<f64>,
     pub(crate) history: Option<History>,
 }
 
@@ -72,7 +77,8 @@ impl State {
         State {
             time: 0.0,
             blocks: vec![StateBlock::REST; model.params.len()],
-            multipliers: vec![0.0; model.rows()],
+            multipliers: vec![0.0; model.dual_rows()],
+            coordinates: vec![0.0; model.coordinates()],
             history: None,
         }
     }
@@ -80,6 +86,54 @@ impl State {
     /// The blocks of eight bodies.
     pub fn blocks(&self) -> &[StateBlock] {
         &self.blocks
+    }
+
+    /// A free coordinate of a joint (0 is its first), rad or m; angles count whole turns.
+    /// `None` when the joint has no such coordinate.
+    pub fn coordinate(&self, model: &Model, joint: JointId, axis: usize) -> Option<f64> {
+        model.joint(joint).axes.get(axis)?;
+        Some(self.coordinates[model.axis_starts[joint.index()] + axis])
+    }
+
+    /// Velocity of a free coordinate of a joint, rad/s or m/s.
+    pub fn coordinate_rate(&self, model: &Model, joint: JointId, axis: usize) -> Option<f64> {
+        let joint = model.joint(joint);
+        let kind = joint.axes.get(axis)?.kind;
+        let row = kind.linearize(&self.carried(&joint.a), &self.carried(&joint.b));
+        let rate = |side: &Side, gradient: &Gradient| match side.endpoint.index() {
+            None => 0.0,
+            Some(body) => {
+                let (block, lane) = place(body);
+                let w: M3 = gather(&self.blocks[block].w, lane);
+                let v: V3 = gather(&self.blocks[block].v, lane);
+                gradient.a.iter().zip(&w).map(|(g, w)| g * w).sum::<f64>() + dot(&gradient.t, &v)
+            }
+        };
+        Some(rate(&joint.a, &row.a) + rate(&joint.b, &row.b))
+    }
+
+    /// The frame of one end of a joint.
+    pub(crate) fn carried(&self, side: &Side) -> Carried {
+        match side.endpoint {
+            Endpoint::World => Joint::carried(side, &IDENTITY, &[0.0; 3]),
+            Endpoint::Body(id) => {
+                Joint::carried(side, &self.affine_map(id), &self.center(id).to_array())
+            }
+        }
+    }
+
+    /// Reads the free coordinates off the poses; angles stay near what they were.
+    pub(crate) fn measure_coordinates(&mut self, model: &Model) {
+        for (index, joint) in model.joints.iter().enumerate() {
+            if joint.axes.is_empty() {
+                continue;
+            }
+            let (a, b) = (self.carried(&joint.a), self.carried(&joint.b));
+            for (k, axis) in joint.axes.iter().enumerate() {
+                let place = &mut self.coordinates[model.axis_starts[index] + k];
+                *place = unwrap(axis.kind, axis.kind.value(&a, &b), *place);
+            }
+        }
     }
 
     /// Forgets the past: the next step starts afresh, as after an impact.

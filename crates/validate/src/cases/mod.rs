@@ -1,0 +1,40 @@
+//! Motions whose truth is known, one file each.
+
+mod conservation;
+mod free_flight;
+mod heavy_top;
+mod pendulum;
+mod rotor;
+mod symmetric_top;
+mod t_handle;
+
+use vincula::prelude::Integrator;
+
+use crate::motion::Outcome;
+use crate::row::Row;
+
+/// The default integrator and the most accurate one.
+const BEST: [Integrator; 2] = [Integrator::Tempered, Integrator::Rattle];
+
+/// Every row of the table.
+pub fn measure_all() -> Outcome<Vec<Row>> {
+    let cases = [
+        free_flight::measure,
+        pendulum::measure,
+        heavy_top::measure,
+        t_handle::measure,
+        symmetric_top::measure,
+        rotor::measure,
+        conservation::measure,
+    ];
+    let mut rows = Vec::new();
+    for case in cases {
+        rows.extend(case()?);
+    }
+    Ok(rows)
+}
+
+/// The name of a case with its integrator and step (s).
+fn case_name(motion: &str, integrator: Integrator, h: f64) -> String {
+    format!("{motion}, {integrator}, {} ms", h * 1e3)
+}

@@ -1,0 +1,93 @@
+//! Measures what the engine promises: known motions, orders of convergence, the figures of
+//! the paper, the time of a step.
+
+mod bench;
+mod cases;
+mod convergence;
+mod figures;
+mod motion;
+mod page;
+mod row;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use motion::Outcome;
+
+#[derive(Parser)]
+#[command(
+    name = "vincula-validate",
+    about = "Known motions, figures and timings"
+)]
+struct Arguments {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Compare with known motions and write the tables of the book
+    Validate {
+        /// Leave out the finest steps and write nothing
+        #[arg(long)]
+        quick: bool,
+    },
+    /// Draw figures of the paper into out/figures
+    Figures {
+        /// Which: 2, 7, 8, 9, 10 or all
+        #[arg(default_value = "all")]
+        which: String,
+        /// Also renew the pictures of the book
+        #[arg(long)]
+        book: bool,
+    },
+    /// Time steps and write a table under benchmarks
+    Bench {
+        /// Fewer repetitions and no million bodies; writes nothing
+        #[arg(long)]
+        quick: bool,
+    },
+}
+
+fn main() -> ExitCode {
+    let outcome = match Arguments::parse().chore {
+        Chore::Validate { quick } => validate(quick),
+        Chore::Figures { which, book } => figures::draw(&workspace_root(), &which, book),
+        Chore::Bench { quick } => bench::run(&workspace_root(), quick),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("vincula-validate: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Known motions, then orders; true if everything holds.
+fn validate(quick: bool) -> Outcome<bool> {
+    let rows = cases::measure_all()?;
+    print!("{}", row::text_table(&rows));
+    let studies = convergence::study_all(quick)?;
+    print!("\n{}", convergence::text_table(&studies));
+    if !quick {
+        let folder = workspace_root().join("docs/src/validation");
+        page::write_table(&folder, &rows)?;
+        page::write_convergence(&folder, &studies)?;
+        page::write_pictures(&workspace_root().join("out/figures"), &studies)?;
+    }
+    let failures = rows.iter().filter(|row| !row.passes()).count()
+        + studies.iter().filter(|study| !study.passes()).count();
+    let total = rows.len() + studies.len();
+    println!("\n{} of {total} rows hold", total - failures);
+    Ok(failures == 0)
+}
+
+/// The folder above `crates`.
+fn workspace_root() -> PathBuf {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.ancestors().nth(2).unwrap_or(package).to_path_buf()
+}

@@ -1,0 +1,147 @@
+//! No step allocates once the first few are made.
+//!
+//! The count is kept per thread, since tests run side by side.
+// A global allocator cannot be written without `unsafe`; this one hands on to the system's.
+#![allow(unsafe_code)]
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use common::{ball_net, chain, free_boxes, hinge_tree};
+use vincula::model::{Damping, Drag};
+use vincula::prelude::*;
+
+struct Counting;
+
+thread_local! {
+    static COUNT: Cell<usize> = const { Cell::new(0) };
+}
+
+fn count() {
+    // A thread that is being torn down has no counter any more; nothing is measured there.
+    let _ = COUNT.try_with(|c| c.set(c.get() + 1));
+}
+
+// SAFETY: every request is passed to the system allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count();
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Allocations in 20 steps after 4 for warming up (the first step of BDF2 makes its history).
+fn allocations(model: &Model, control: &Control, integrator: Integrator) -> usize {
+    let mut state = model.initial_state();
+    let mut work = Workspace::new(model, Settings::with_integrator(integrator));
+    for _ in 0..4 {
+        step(model, &mut state, control, &mut work, 1e-3).unwrap();
+    }
+    let before = COUNT.get();
+    for _ in 0..20 {
+        step(model, &mut state, control, &mut work, 1e-3).unwrap();
+    }
+    COUNT.get() - before
+}
+
+fn assert_quiet(model: &Model) {
+    for integrator in Integrator::ALL {
+        let count = allocations(model, &Control::new(model), integrator);
+        assert_eq!(count, 0, "{integrator}");
+    }
+}
+
+#[test]
+fn the_counter_counts() {
+    let before = COUNT.get();
+    drop(std::hint::black_box(vec![1u8; 100]));
+    assert_eq!(COUNT.get() - before, 1);
+}
+
+#[test]
+fn free_bodies_do_not_allocate() {
+    assert_quiet(&free_boxes(100));
+}
+
+#[test]
+fn a_pendulum_does_not_allocate() {
+    assert_quiet(&chain(1, false));
+}
+
+#[test]
+fn a_ball_chain_does_not_allocate() {
+    assert_quiet(&chain(100, false));
+}
+
+#[test]
+fn a_hinge_chain_does_not_allocate() {
+    assert_quiet(&chain(100, true));
+}
+
+#[test]
+fn trees_and_nets_do_not_allocate() {
+    assert_quiet(&hinge_tree(31));
+    assert_quiet(&ball_net(4));
+}
+
+#[test]
+fn forces_from_outside_do_not_allocate() {
+    let mut builder = ModelBuilder::new();
+    let shape = Shape::Sphere { radius: 0.1 };
+    let rates = Damping {
+        linear: 0.1,
+        angular: 0.2,
+    };
+    let drag = Drag {
+        linear: 0.1,
+        quadratic: 0.2,
+        angular: 0.01,
+    };
+    let ball = BodyDef::new("ball", shape, 500.0).damping(rates).drag(drag);
+    let ball = builder.body(ball);
+    let model = builder.build().unwrap();
+    let mut control = Control::new(&model);
+    control.add_torque(ball, DVec3::X);
+    for integrator in Integrator::ALL {
+        assert_eq!(allocations(&model, &control, integrator), 0, "{integrator}");
+    }
+}
+
+#[test]
+fn the_ground_does_not_allocate() {
+    use vincula::force::ground::PenaltyGround;
+    let mut builder = ModelBuilder::new();
+    let (stiffness, damping) = (1e4, 10.0);
+    builder.ground(PenaltyGround {
+        height: 0.0,
+        stiffness,
+        damping,
+        friction: 0.5,
+        slip: 1e-3,
+    });
+    let shape = Shape::Cylinder {
+        radius: 0.1,
+        half_length: 0.2,
+    };
+    builder.body(BodyDef::new("cylinder", shape, 500.0).at(DVec3::Z * 0.2));
+    assert_quiet(&builder.build().unwrap());
+}
