@@ -23,10 +23,10 @@ pub(super) const ENTRY: Entry = Entry {
         Param::duration(10.0),
         Param::int("rows", 10, (1, 1000), "rows of nodes; the first is held"),
         Param::int("columns", 10, (1, 1000), "columns of nodes"),
-        Param::float("length", 0.1, (1e-2, 10.0), "m", "distance of neighbours"),
+        Param::float("length", 0.5, (1e-2, 10.0), "m", "distance of neighbours"),
         Param::float(
             "width",
-            0.01,
+            0.05,
             (1e-4, 1.0),
             "m",
             "edge of the square section of a rod; a node is twice as wide",

@@ -29,9 +29,16 @@ pub(super) const ENTRY: Entry = Entry {
             "m/s",
             "speed of the drawing point at the start",
         ),
-        Param::float("density", 1000.0, (1e-3, 1e6), "kg/m³", "density"),
+        // Carbon fibre: at 1 GPa the bars give way by tens of micrometres.
+        Param::float("density", 1600.0, (1e-3, 1e6), "kg/m³", "density"),
         Param::gravity(),
-        Param::young(),
+        Param::float(
+            "young",
+            2e11,
+            (1e3, 1e15),
+            "Pa",
+            "Young's modulus of the bodies",
+        ),
     ],
     make,
 };
