@@ -13,15 +13,15 @@
 //! others: the forces of all rows that take part in such a combination are not unique.
 
 use thiserror::Error;
-use vincula_blocks::{BlockMatrix, FactorError, redundancy};
+use vincula_blocks::{BlockMatrix, FactorError, Pattern, redundancy};
 
 use super::Dual;
 use super::island::Island;
 use crate::diagnostics::joint_gap;
-use crate::joint::rows::{Carried, Gradient};
-use crate::joint::{Joint, Side};
+use crate::joint::Joint;
+use crate::joint::rows::Gradient;
 use crate::math::small::*;
-use crate::model::{BodyId, Endpoint, JointId, Model, State};
+use crate::model::{BodyId, JointId, Model, State};
 
 /// Most rows of an island with loops that are analysed: the cost is cubic.
 pub const MOST_ROWS: usize = 4500;
@@ -105,7 +105,7 @@ impl Dual {
         island: &Island,
         found: &mut JointAnalysis,
     ) -> Result<(), AnalysisError> {
-        let rows = island.matrix.pattern().dimension();
+        let rows: usize = island.joints.iter().map(|&j| model.joints[j].rows()).sum();
         let id = |node: usize| JointId::new(island.joints[node]);
         // Without a loop every joint moves a body of its own, and nothing can be redundant.
         if !has_loop(model, &island.joints) {
@@ -138,7 +138,15 @@ impl Dual {
 
     /// The matrix G of one island.
     fn rigid_mobility(&self, model: &Model, state: &State, island: &Island) -> BlockMatrix {
-        let mut matrix = BlockMatrix::zeros(island.matrix.pattern());
+        // The island's own matrix also has rows for springs and drives; they bind nothing.
+        let sizes: Vec<usize> = island
+            .joints
+            .iter()
+            .map(|&j| model.joints[j].rows())
+            .collect();
+        let pattern = Pattern::new(&sizes, island.matrix.pattern().edges())
+            .expect("joints have one to six rows and the edges are those of a pattern");
+        let mut matrix = BlockMatrix::zeros(&pattern);
         let mut bodies: Vec<usize> = ends(model, &island.joints).flatten().collect();
         bodies.sort_unstable();
         bodies.dedup();
@@ -217,22 +225,13 @@ impl Mobility {
 
 /// The rows of a joint as pushes on one of its bodies.
 fn pushes(joint: &Joint, first: bool, state: &State, mobility: &Mobility) -> Vec<Push> {
-    let (a, b) = (carried(&joint.a, state), carried(&joint.b, state));
+    let (a, b) = (state.carried(&joint.a), state.carried(&joint.b));
     (0..joint.rows())
         .map(|row| {
             let row = joint.linearize(row, &a, &b);
             mobility.push(if first { &row.a } else { &row.b })
         })
         .collect()
-}
-
-fn carried(side: &Side, state: &State) -> Carried {
-    match side.endpoint {
-        Endpoint::World => Joint::carried(side, &IDENTITY, &[0.0; 3]),
-        Endpoint::Body(id) => {
-            Joint::carried(side, &state.affine_map(id), &state.center(id).to_array())
-        }
-    }
 }
 
 /// Adds a block, row-major.
@@ -266,6 +265,7 @@ fn has_loop(model: &Model, joints: &[usize]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::joint::axis::Spring;
     use crate::joint::{JointDef, JointKind};
     use crate::model::Pose;
     use crate::prelude::*;
@@ -311,6 +311,20 @@ mod tests {
         let (_, found) = analyse(builder);
         assert_eq!((found.rank, found.freedoms), (5, 1));
         assert!(found.redundant.is_empty() && found.not_unique.is_empty());
+    }
+
+    #[test]
+    fn a_spring_is_no_constraint() {
+        let (mut builder, door) = door();
+        let spring = Spring {
+            stiffness: 10.0,
+            ..Spring::default()
+        };
+        let hinge = JointDef::hinge("hinge", World, door, DVec3::ZERO, DVec3::Z);
+        builder.joint(hinge.spring(0, spring));
+        builder.joint(JointDef::ball("high", World, door, DVec3::Z * 0.8));
+        let (_, found) = analyse(builder);
+        assert_eq!((found.rows, found.rank, found.freedoms), (8, 5, 1));
     }
 
     #[test]
