@@ -15,7 +15,8 @@ Examples:
   vincula run pendulum --set h=0.001 --set angle=170
   vincula run t-handle --integrator rattle --json
   vincula run pendulum --method rigid-rk4 --out out/rk4 --csv
-  vincula plan chain --set links=1000      which solver serves its joints, and why";
+  vincula plan chain --set links=1000      which solver serves its joints, and why
+  vincula check peaucellier                which joints are redundant, and which do not hold";
 
 /// Multibody dynamics with almost rigid affine bodies and exact joints.
 ///
@@ -49,6 +50,27 @@ pub enum Command {
         #[arg(long = "set", value_name = "KEY=VALUE", value_parser = setting)]
         settings: Vec<(String, String)>,
     },
+    /// Name redundant joints, reactions that are not unique, and joints that do not hold
+    ///
+    /// Looks at the initial pose, taking the bodies as rigid. Exit code 1 if a joint does
+    /// not hold there.
+    Check(CheckArgs),
+}
+
+/// What to check.
+#[derive(Clone, Debug, Args)]
+pub struct CheckArgs {
+    /// Name of a scene
+    pub scene: String,
+    /// Set a parameter of the scene; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = setting)]
+    pub settings: Vec<(String, String)>,
+    /// Seed of random numbers
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Print one JSON object and nothing else
+    #[arg(long)]
+    pub json: bool,
 }
 
 const RUN_EXAMPLES: &str = "\

@@ -18,11 +18,11 @@ use crate::simulate::simulate;
 use crate::table;
 
 /// Prints to standard output; a reader that has gone away is no error.
-fn say(text: &str) {
+pub(crate) fn say(text: &str) {
     let _ = std::io::stdout().lock().write_all(text.as_bytes());
 }
 
-fn borrowed(settings: &[(String, String)]) -> Vec<(&str, &str)> {
+pub(crate) fn borrowed(settings: &[(String, String)]) -> Vec<(&str, &str)> {
     settings
         .iter()
         .map(|(key, value)| (key.as_str(), value.as_str()))

@@ -23,6 +23,9 @@ pub enum Fault {
     /// The output cannot be written.
     #[error(transparent)]
     Output(#[from] ExchangeError),
+    /// Joints of a scene contradict each other.
+    #[error("{0}")]
+    Conflict(String),
     /// The simulation broke down.
     #[error("the simulation stopped: {0}")]
     Simulation(String),
@@ -35,10 +38,10 @@ impl From<ModelError> for Fault {
 }
 
 impl Fault {
-    /// 1 for a simulation that failed, 2 for a request that cannot be met.
+    /// 1 for a simulation that failed and for joints in conflict, 2 for a request that cannot be met.
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            Fault::Simulation(_) => ExitCode::from(1),
+            Fault::Simulation(_) | Fault::Conflict(_) => ExitCode::from(1),
             _ => ExitCode::from(2),
         }
     }

@@ -1,9 +1,11 @@
 //! The `vincula` program: parse arguments, call the libraries, print.
 //!
-//! Exit codes: 0 done, 1 the simulation failed, 2 the request cannot be met.
+//! Exit codes: 0 done, 1 the simulation failed or the joints conflict, 2 the request cannot
+//! be met.
 
 mod animation;
 mod args;
+mod check;
 mod commands;
 mod engine;
 mod fault;
@@ -44,5 +46,6 @@ fn dispatch(cli: Cli) -> Result<(), Fault> {
         Command::Run(request) => commands::run(&request),
         Command::Gallery { scene, json } => commands::gallery(scene.as_deref(), json),
         Command::Plan { scene, settings } => commands::plan(&scene, &settings),
+        Command::Check(request) => check::check(&request),
     }
 }

@@ -1,5 +1,6 @@
 //! What the gallery promises: every scene builds, starts on its references and stays near.
 
+use vincula::diagnostics::{energy, worst_gap};
 use vincula::prelude::*;
 use vincula_scenes::{Entry, Kind, SceneError, View, build, find, gallery};
 
@@ -103,13 +104,14 @@ fn errors(entry: &Entry, settings: &[(&str, &str)], duration: f64) -> Vec<(&'sta
 
 #[test]
 fn fine_steps_follow_the_references() {
-    let cases: [(&str, f64, &[f64]); 6] = [
+    let cases: [(&str, f64, &[f64]); 7] = [
         ("pendulum", 1.0, &[1e-4, 0.1]),
         ("spinning-box", 1.0, &[1e-12, 1e-12, 1e-12]),
         ("t-handle", 1.0, &[1e-4, 1e-9]),
         ("heavy-top", 1.0, &[0.02, 0.02]),
         ("rolling-cylinder", 0.5, &[0.003, 0.01]),
         ("rotor", 1.0, &[1e-4]),
+        ("double-pendulum", 1.0, &[1e-9, 2e-4, 5e-4]),
     ];
     for (name, duration, tolerances) in cases {
         let worst = errors(find(name).unwrap(), &[("h", "0.001")], duration);
@@ -129,6 +131,65 @@ fn every_scene_takes_ten_steps() {
             entry.name
         );
     }
+}
+
+/// Twenty steps of a scene: whether all is finite, the largest gap, m, and the gain of energy
+/// over the kinetic energy at the end.
+fn twenty_steps(entry: &Entry) -> (f64, f64) {
+    let scene = entry.build(&[], 0).unwrap();
+    let mut state = scene.state.clone();
+    let mut work = Workspace::new(&scene.model, Settings::with_integrator(scene.integrator));
+    let mut control = Control::new(&scene.model);
+    let start = energy(&scene.model, &state).total();
+    let mut gap = 0.0f64;
+    for _ in 0..20 {
+        scene.control(&state, &mut control);
+        let report = step(&scene.model, &mut state, &control, &mut work, scene.h).unwrap();
+        assert!(report.converged, "{}", entry.name);
+        gap = gap.max(worst_gap(&scene.model, &state).0);
+    }
+    let end = energy(&scene.model, &state);
+    let gain = if scene.is_driven() {
+        0.0
+    } else {
+        (end.total() - start) / end.kinetic
+    };
+    (gap, gain)
+}
+
+#[test]
+fn every_scene_holds_its_joints_and_gains_no_energy() {
+    for entry in gallery() {
+        let (gap, gain) = twenty_steps(entry);
+        assert!(gap <= 1e-9, "{}: {gap} m", entry.name);
+        assert!(gain.is_finite() && gain <= 1e-3, "{}: {gain}", entry.name);
+    }
+}
+
+#[test]
+fn the_net_has_the_counts_of_the_literature() {
+    let net = build("net", &[]).unwrap();
+    let pins = 10;
+    assert_eq!(net.model.bodies().len(), 280);
+    assert_eq!(net.model.joints().len(), 360 + pins);
+}
+
+#[test]
+fn trees_follow_their_seed() {
+    let tree = |seed| {
+        let scene = find("tree").unwrap().build(&[], seed).unwrap();
+        scene.model.bodies()[99].initial_pose
+    };
+    assert_eq!(tree(1), tree(1));
+    assert_ne!(tree(1), tree(2));
+}
+
+#[test]
+fn peaucellier_draws_a_straight_line() {
+    let worst = errors(find("peaucellier").unwrap(), &[], 1.0);
+    let (name, deviation) = worst[2];
+    assert_eq!(name, "deviation");
+    assert!(deviation < 1e-6, "{deviation} m");
 }
 
 #[test]

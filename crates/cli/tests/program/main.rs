@@ -1,5 +1,6 @@
 //! The built program, called as a user calls it.
 
+mod check;
 mod errors;
 mod files;
 mod listing;

@@ -1,17 +1,28 @@
 //! One file per scene.
 
+mod arm7;
+mod bricard;
 mod chain;
+mod double_pendulum;
+mod four_bar;
 mod heavy_chain;
 mod heavy_top;
+mod linkage;
+mod net;
+mod peaucellier;
 mod pendulum;
+mod ring;
 mod rolling_cylinder;
 mod rotor;
+mod scissor_lift;
+mod spider;
 mod spinning_box;
 mod t_handle;
+mod tree;
 
 use crate::gallery::Entry;
 
-/// Every scene, single bodies first.
+/// Every scene: single bodies, then chains and trees, then loops.
 pub(crate) const ALL: &[Entry] = &[
     pendulum::ENTRY,
     spinning_box::ENTRY,
@@ -21,4 +32,14 @@ pub(crate) const ALL: &[Entry] = &[
     rotor::ENTRY,
     chain::ENTRY,
     heavy_chain::ENTRY,
+    double_pendulum::ENTRY,
+    arm7::ENTRY,
+    tree::ENTRY,
+    spider::ENTRY,
+    ring::ENTRY,
+    net::ENTRY,
+    four_bar::ENTRY,
+    peaucellier::ENTRY,
+    bricard::ENTRY,
+    scissor_lift::ENTRY,
 ];

@@ -11,9 +11,11 @@ mod island;
 mod linearize;
 pub mod plan;
 mod ports;
+mod redundancy;
 
 pub(crate) use axes::{ROUNDS, unwrap};
 pub use plan::{IslandPlan, SolverChoice};
+pub use redundancy::{AnalysisError, GAP_TOLERANCE, JointAnalysis, MOST_ROWS, RedundantJoint};
 
 use vincula_blocks::FactorError;
 
