@@ -233,7 +233,10 @@ fn fly_with<const SHORT: bool>(
         let end: V3 = gather(momentum, lane);
         let w = scale(&times(&add(&l, &end), &gather(inverse, lane)), 0.5 * h);
         let before: M3 = gather(q, lane);
-        scatter(q, lane, &mul(&before, &exp::<SHORT>(&w)));
+        let turn = exp::<SHORT>(&w);
+        scatter(q, lane, &mul(&before, &turn));
+        // With the same turn the momentum in space is kept to rounding, converged or not.
+        scatter(momentum, lane, &tmul_vec(&turn, &l));
     }
 }
 
