@@ -174,8 +174,14 @@ fn fly(params: &ParamBlock, h: f64, n: &mut NewtonBlock) {
     for (k, q) in n.q.iter_mut().enumerate() {
         *q = [IDENTITY[k]; LANES];
     }
+    let start = n.momentum;
     for _ in 0..substeps as usize {
         fly_lanes(params, h / substeps, &mut n.momentum, &mut n.q);
+    }
+    // With the same turn the momentum in space is kept to rounding, converged or not.
+    for lane in 0..LANES {
+        let l = tmul_vec(&gather(&n.q, lane), &gather(&start, lane));
+        scatter(&mut n.momentum, lane, &l);
     }
 }
 
@@ -233,10 +239,7 @@ fn fly_with<const SHORT: bool>(
         let end: V3 = gather(momentum, lane);
         let w = scale(&times(&add(&l, &end), &gather(inverse, lane)), 0.5 * h);
         let before: M3 = gather(q, lane);
-        let turn = exp::<SHORT>(&w);
-        scatter(q, lane, &mul(&before, &turn));
-        // With the same turn the momentum in space is kept to rounding, converged or not.
-        scatter(momentum, lane, &tmul_vec(&turn, &l));
+        scatter(q, lane, &mul(&before, &exp::<SHORT>(&w)));
     }
 }
 
