@@ -3,7 +3,7 @@
 //! Without joints and strain the step of `tempered.rs` is the ballistic rotation alone, and
 //! needs neither Newton's method nor its memory.
 
-use super::tempered::{KickBlock, STEADY, fly_lanes, kicked_velocity, wobble_lanes};
+use super::tempered::{FLOWN, KickBlock, STEADY, fly_lanes, kicked_velocity, wobble_lanes};
 use crate::kernel;
 use crate::math::lanes::{LANES, Lane, gather, scatter};
 use crate::math::rotation::newton_schulz;
@@ -51,7 +51,7 @@ fn advance_lanes(
     for k in [0, 4, 8] {
         q[k] = [1.0; LANES];
     }
-    fly_lanes(params, h, &mut momentum, &mut q);
+    fly_lanes(params, h, FLOWN, &mut momentum, &mut q);
     // 0·x is zero for finite x only.
     let mut unsound: Lane = [0.0; LANES];
     for lane in 0..LANES {

@@ -183,7 +183,9 @@ const QUARTER: f64 = 0.5;
 const MOST_SUBSTEPS: f64 = 64.0;
 /// Squared relative change of L̄ at which the fixed point stops; one more iteration would
 /// change a tenth of that at most.
-const FLOWN: f64 = 1e-21;
+pub(super) const FLOWN: f64 = 1e-21;
+/// The same where a step takes several flights, which contract slowly and add up.
+const FLOWN_FAR: f64 = 1e-25;
 
 /// Ballistic rotation: writes Q and the angular momentum after it, both in the body.
 #[inline(always)]
@@ -193,14 +195,27 @@ fn fly(params: &ParamBlock, h: f64, n: &mut NewtonBlock) {
     for (k, q) in n.q.iter_mut().enumerate() {
         *q = [IDENTITY[k]; LANES];
     }
+    let flown = if substeps > 1.0 { FLOWN_FAR } else { FLOWN };
+    let start = n.momentum;
     for _ in 0..substeps as usize {
-        fly_lanes(params, h / substeps, &mut n.momentum, &mut n.q);
+        fly_lanes(params, h / substeps, flown, &mut n.momentum, &mut n.q);
+    }
+    // With the same turn the momentum in space is kept to rounding, converged or not.
+    for lane in 0..LANES {
+        let l = tmul_vec(&gather(&n.q, lane), &gather(&start, lane));
+        scatter(&mut n.momentum, lane, &l);
     }
 }
 
 /// One substep of the flight; takes the short series where every lane turns slowly.
 #[inline(always)]
-pub(super) fn fly_lanes(params: &ParamBlock, h: f64, momentum: &mut [Lane; 3], q: &mut [Lane; 9]) {
+pub(super) fn fly_lanes(
+    params: &ParamBlock,
+    h: f64,
+    flown: f64,
+    momentum: &mut [Lane; 3],
+    q: &mut [Lane; 9],
+) {
     let inverse = &params.inverse_inertia;
     let mut fastest = [0.0; LANES];
     for lane in 0..LANES {
@@ -210,9 +225,9 @@ pub(super) fn fly_lanes(params: &ParamBlock, h: f64, momentum: &mut [Lane; 3], q
         fastest[lane] = dot(&l, &l) * most * most;
     }
     if fastest.iter().all(|t| *t < SHORT_SERIES) {
-        fly_with::<true>(inverse, h, momentum, q);
+        fly_with::<true>(inverse, h, flown, momentum, q);
     } else {
-        fly_with::<false>(inverse, h, momentum, q);
+        fly_with::<false>(inverse, h, flown, momentum, q);
     }
 }
 
@@ -220,6 +235,7 @@ pub(super) fn fly_lanes(params: &ParamBlock, h: f64, momentum: &mut [Lane; 3], q
 fn fly_with<const SHORT: bool>(
     inverse: &[Lane; 3],
     h: f64,
+    flown: f64,
     momentum: &mut [Lane; 3],
     q: &mut [Lane; 9],
 ) {
@@ -244,7 +260,7 @@ fn fly_with<const SHORT: bool>(
             let w = scale(&times(&add(&l, &end), &gather(inverse, lane)), 0.5 * h);
             let after = turn_back::<SHORT>(&w, &l);
             let d = sub(&after, &end);
-            change[lane] = dot(&d, &d) - FLOWN * dot(&l, &l);
+            change[lane] = dot(&d, &d) - flown * dot(&l, &l);
             scatter(momentum, lane, &after);
         }
         if change.iter().all(|c| *c <= 0.0) {
