@@ -104,6 +104,7 @@ pub struct Workspace {
     /// Whether every row is linear in the affine coordinates.
     pub(crate) linear: bool,
     uniform: bool,
+    plain: bool,
 }
 
 impl Workspace {
@@ -156,6 +157,7 @@ impl Workspace {
             end: model.ground.is_some().then(|| State::at_rest(model)),
             linear,
             uniform,
+            plain: false,
         }
     }
 
@@ -195,6 +197,11 @@ impl Workspace {
         }
     }
 
+    /// Whether nothing but uniform gravity acts in this step.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.plain
+    }
+
     /// What acts on every body at the start of the step.
     pub(crate) fn gather_forces(
         &mut self,
@@ -203,7 +210,8 @@ impl Workspace {
         control: &Control,
         h: f64,
     ) {
-        if self.uniform && !control.active {
+        self.plain = self.uniform && !control.active;
+        if self.plain {
             self.kicks.truncate(1);
             scatter_all(&mut self.kicks[0], model.gravity);
             return;
@@ -243,7 +251,6 @@ impl Workspace {
                 a: n.a,
                 v: n.v,
                 w: n.w,
-                ..StateBlock::REST
             };
             for lane in 0..LANES {
                 let w = mul(&gather(&n.rot, lane), &gather(&n.w, lane));

@@ -126,13 +126,14 @@ fn check(
 /// Bodies that nothing holds take a short cut; the blocks left over are `work.active`.
 fn advance_free_bodies(model: &Model, state: &State, work: &mut Workspace, h: f64) {
     let short_cut = work.settings.integrator.projects() && model.ground.is_none();
+    let plain = work.is_plain();
     work.active.clear();
     for (index, past) in state.blocks.iter().enumerate() {
         let kick: &KickBlock = &work.kicks[index.min(work.kicks.len() - 1)];
         let next = &mut work.next[index];
         let done = short_cut
             && !work.jointed[index]
-            && free::advance(work.level, &model.params[index], past, kick, h, next);
+            && free::advance(work.level, &model.params[index], past, kick, plain, h, next);
         if !done {
             work.active.push(index);
         }
@@ -163,19 +164,21 @@ fn predict_free_motion(
             &state.blocks[index],
             &mut work.newton[index],
         );
+        let memory = &state.memory[index];
         let kick: &KickBlock = &work.kicks[index.min(work.kicks.len() - 1)];
         if !newton::polar_block(work.level, &past.a, &mut n.rot) {
             return Err(inverted(model, index, &past.a, state.time));
         }
         match (work.settings.integrator, history) {
             (Integrator::Tempered | Integrator::Rattle, _) => {
-                tempered::predict(work.level, params, past, kick, &scheme, n);
+                tempered::predict(work.level, params, past, memory, kick, &scheme, n);
             }
             (Integrator::Bdf2, Some(before)) => {
                 bdf2::predict(
                     work.level,
                     params,
                     past,
+                    memory,
                     &before.blocks[index],
                     kick,
                     &scheme,
@@ -186,7 +189,7 @@ fn predict_free_motion(
                     return Err(inverted(model, index, &a, state.time));
                 }
             }
-            _ => euler::predict(work.level, params, past, kick, &scheme, n),
+            _ => euler::predict(work.level, params, past, memory, kick, &scheme, n),
         }
     }
     Ok(scheme)
@@ -372,8 +375,6 @@ fn commit(model: &Model, state: &mut State, work: &mut Workspace, h: f64) -> Res
         next.t = n.t;
         next.w = n.w;
         next.v = n.v;
-        next.load = n.held;
-        next.slow = n.slow;
     }
     if let Some(&index) = work
         .active
@@ -381,6 +382,10 @@ fn commit(model: &Model, state: &mut State, work: &mut Workspace, h: f64) -> Res
         .find(|&&index| !is_sound(&work.next[index]))
     {
         return Err(not_finite(model, index, &work.next[index], state.time));
+    }
+    for &index in &work.active {
+        state.memory[index].load = work.newton[index].held;
+        state.memory[index].slow = work.newton[index].slow;
     }
     std::mem::swap(&mut state.blocks, &mut work.next);
     if work.settings.integrator == Integrator::Bdf2 {
@@ -432,8 +437,6 @@ fn diverged(model: &Model, work: &Workspace, time: f64) -> StepError {
             t: n.t,
             w: n.w,
             v: n.v,
-            load: n.held,
-            slow: n.slow,
         }
     };
     let bad = work

@@ -9,7 +9,7 @@ use super::{Scheme, Tempering};
 use crate::kernel;
 use crate::math::lanes::{LANES, gather, scatter};
 use crate::math::small::*;
-use crate::model::{ParamBlock, StateBlock};
+use crate::model::{MemoryBlock, ParamBlock, StateBlock};
 
 use super::newton::NewtonBlock;
 
@@ -26,13 +26,14 @@ pub fn scheme(h: f64) -> Scheme {
 kernel! {
     /// Prediction from the last two states; the iterate starts there. `n.rot` holds the
     /// rotation of the state and is set anew by the caller.
-    pub fn predict(params: &ParamBlock, state: &StateBlock, before: &StateBlock, kick: &KickBlock, scheme: &Scheme, n: &mut NewtonBlock) = predict_lanes
+    pub fn predict(params: &ParamBlock, state: &StateBlock, memory: &MemoryBlock, before: &StateBlock, kick: &KickBlock, scheme: &Scheme, n: &mut NewtonBlock) = predict_lanes
 }
 
 #[inline(always)]
 fn predict_lanes(
     params: &ParamBlock,
     state: &StateBlock,
+    memory: &MemoryBlock,
     before: &StateBlock,
     kick: &KickBlock,
     scheme: &Scheme,
@@ -74,10 +75,10 @@ fn predict_lanes(
         scatter(&mut n.w, lane, &w_pred);
         scatter(&mut n.v, lane, &v_pred);
         scatter(&mut n.force, lane, &[0.0; 9]);
-        let held: M3 = gather(&state.load, lane);
+        let held: M3 = gather(&memory.load, lane);
         scatter(&mut n.held, lane, &held);
         scatter(&mut n.q, lane, &IDENTITY);
-        let slow: V3 = gather(&state.slow, lane);
+        let slow: V3 = gather(&memory.slow, lane);
         scatter(&mut n.slow, lane, &slow);
     }
 }

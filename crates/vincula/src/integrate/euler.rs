@@ -8,7 +8,7 @@ use super::{Scheme, Tempering};
 use crate::kernel;
 use crate::math::lanes::{LANES, gather, scatter};
 use crate::math::small::*;
-use crate::model::{ParamBlock, StateBlock};
+use crate::model::{MemoryBlock, ParamBlock, StateBlock};
 
 use super::newton::NewtonBlock;
 
@@ -31,13 +31,14 @@ pub fn scheme(h: f64, single: bool) -> Scheme {
 kernel! {
     /// Prediction by the last velocity; the iterate starts at the last pose.
     /// `n.rot` holds the rotation of the state.
-    pub fn predict(params: &ParamBlock, state: &StateBlock, kick: &KickBlock, scheme: &Scheme, n: &mut NewtonBlock) = predict_lanes
+    pub fn predict(params: &ParamBlock, state: &StateBlock, memory: &MemoryBlock, kick: &KickBlock, scheme: &Scheme, n: &mut NewtonBlock) = predict_lanes
 }
 
 #[inline(always)]
 fn predict_lanes(
     params: &ParamBlock,
     state: &StateBlock,
+    memory: &MemoryBlock,
     kick: &KickBlock,
     scheme: &Scheme,
     n: &mut NewtonBlock,
@@ -54,10 +55,10 @@ fn predict_lanes(
         scatter(&mut n.a_pred, lane, &axpy9(&a, h, &w));
         scatter(&mut n.t_pred, lane, &axpy(&gather(&state.t, lane), h, &v));
         scatter(&mut n.force, lane, &[0.0; 9]);
-        let held: M3 = gather(&state.load, lane);
+        let held: M3 = gather(&memory.load, lane);
         scatter(&mut n.held, lane, &held);
         scatter(&mut n.q, lane, &IDENTITY);
-        let slow: V3 = gather(&state.slow, lane);
+        let slow: V3 = gather(&memory.slow, lane);
         scatter(&mut n.slow, lane, &slow);
     }
 }

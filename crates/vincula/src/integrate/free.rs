@@ -3,9 +3,9 @@
 //! Without joints and strain the step of `tempered.rs` is the ballistic rotation alone, and
 //! needs neither Newton's method nor its memory.
 
-use super::tempered::{FLOWN, KickBlock, STEADY, fly_lanes, kicked_velocity, wobble_lanes};
+use super::tempered::{KickBlock, STEADY, flown, fly_lanes, kicked_velocity, wobble_lanes};
 use crate::kernel;
-use crate::math::lanes::{LANES, Lane, gather, scatter};
+use crate::math::lanes::{LANES, Lane, gather, scatter, sum};
 use crate::math::rotation::newton_schulz;
 use crate::math::small::*;
 use crate::model::{ParamBlock, StateBlock};
@@ -14,13 +14,30 @@ use crate::model::{ParamBlock, StateBlock};
 const UNSTRAINED: f64 = 1e-13;
 
 kernel! {
-    /// Advances eight bodies by h; false, with `next` unusable, when one is strained, turns
+    /// Advances eight bodies by h (`plain`: no torque and no damping acts); false, with `next` unusable, when one is strained, turns
     /// faster than one substep resolves, or is not finite.
-    pub fn advance(params: &ParamBlock, past: &StateBlock, kick: &KickBlock, h: f64, next: &mut StateBlock) -> bool = advance_lanes
+    pub fn advance(params: &ParamBlock, past: &StateBlock, kick: &KickBlock, plain: bool, h: f64, next: &mut StateBlock) -> bool = advance_lanes
 }
 
 #[inline(always)]
 fn advance_lanes(
+    params: &ParamBlock,
+    past: &StateBlock,
+    kick: &KickBlock,
+    plain: bool,
+    h: f64,
+    next: &mut StateBlock,
+) -> bool {
+    if plain {
+        advance_with::<true>(params, past, kick, h, next)
+    } else {
+        advance_with::<false>(params, past, kick, h, next)
+    }
+}
+
+/// `PLAIN` promises that no torque and no damping acts on the bodies.
+#[inline(always)]
+fn advance_with<const PLAIN: bool>(
     params: &ParamBlock,
     past: &StateBlock,
     kick: &KickBlock,
@@ -35,49 +52,72 @@ fn advance_lanes(
         let (r, error) = newton_schulz(&gather(&past.a, lane));
         let rate = tmul(&r, &gather(&past.w, lane));
         let l = body.angular_momentum(&rate);
-        let spin = skew_matrix(&body.angular_velocity(&l));
-        let torque = tmul_vec(&r, &gather(&kick.torque, lane));
-        off[lane] = error.max(h * max_abs(&sub9(&rate, &spin)));
+        let torque = local_torque::<PLAIN>(&r, kick, lane);
+        // A rate that is all rotation has no symmetric part.
+        let [xx, yy, zz, xy, xz, yz] = sym(&rate);
+        let straining = (xx.abs() + yy.abs() + zz.abs()) + (xy.abs() + xz.abs() + yz.abs());
+        off[lane] = error.max(h * straining);
         for k in 0..3 {
-            momentum[k][lane] = l[k] * kick.angular_decay[k][lane] + 0.5 * h * torque[k];
+            momentum[k][lane] = if PLAIN {
+                l[k]
+            } else {
+                l[k] * kick.angular_decay[k][lane] + 0.5 * h * torque[k]
+            };
         }
         scatter(&mut rot, lane, &r);
     }
     let wobble = wobble_lanes(params, h, &momentum);
-    if !(off.iter().fold(0.0, |m: f64, x| m.max(*x)) < UNSTRAINED && wobble < STEADY) {
+    // Not a number is not below anything either.
+    if !(sum(&off) < UNSTRAINED && wobble < STEADY) {
         return false;
     }
-    let mut q = [[0.0; LANES]; 9];
-    for k in [0, 4, 8] {
-        q[k] = [1.0; LANES];
-    }
-    fly_lanes(params, h, FLOWN, &mut momentum, &mut q);
+    fly_lanes(params, h, flown(wobble), &mut momentum, &mut rot);
     // 0·x is zero for finite x only.
     let mut unsound: Lane = [0.0; LANES];
     for lane in 0..LANES {
         let body = params.affine(lane);
-        let r = mul(&gather(&rot, lane), &gather(&q, lane));
-        let torque = tmul_vec(&r, &gather(&kick.torque, lane));
+        let r: M3 = gather(&rot, lane);
+        let torque = local_torque::<PLAIN>(&r, kick, lane);
         let mut l = [0.0; 3];
         for k in 0..3 {
-            l[k] = (momentum[k][lane] + 0.5 * h * torque[k]) * kick.angular_decay[k][lane];
+            l[k] = if PLAIN {
+                momentum[k][lane]
+            } else {
+                (momentum[k][lane] + 0.5 * h * torque[k]) * kick.angular_decay[k][lane]
+            };
         }
         let omega = body.angular_velocity(&l);
-        let w = mul(&r, &skew_matrix(&omega));
-        scatter(&mut next.slow, lane, &mul_vec(&r, &omega));
+        let w = mul_skew(&r, &omega);
         scatter(&mut next.a, lane, &r);
         scatter(&mut next.w, lane, &w);
-        let v = kicked_velocity(&gather(&past.v, lane), kick, lane, h);
-        scatter(&mut next.t, lane, &axpy(&gather(&past.t, lane), h, &v));
-        let wind: V3 = gather(&kick.wind, lane);
-        let v = axpy(&v, 0.5 * h, &gather(&kick.acceleration, lane));
-        let v = axpy(&wind, kick.linear_decay[lane], &sub(&v, &wind));
+        let acceleration: V3 = gather(&kick.acceleration, lane);
+        let v = if PLAIN {
+            axpy(&gather(&past.v, lane), 0.5 * h, &acceleration)
+        } else {
+            kicked_velocity(&gather(&past.v, lane), kick, lane, h)
+        };
+        let t = axpy(&gather(&past.t, lane), h, &v);
+        scatter(&mut next.t, lane, &t);
+        let mut v = axpy(&v, 0.5 * h, &acceleration);
+        if !PLAIN {
+            let wind: V3 = gather(&kick.wind, lane);
+            v = axpy(&wind, kick.linear_decay[lane], &sub(&v, &wind));
+        }
         scatter(&mut next.v, lane, &v);
-        scatter(&mut next.load, lane, &[0.0; 9]);
-        // A non-finite rotation or momentum shows in the rate.
-        let rates = (w[0] + w[4] + w[8]) + (w[1] + w[2] + w[3]) + (w[5] + w[6] + w[7]);
-        let places = next.t[0][lane] + next.t[1][lane] + next.t[2][lane];
+        // The rotation is sound, or it would count as strained.
+        let rates = l[0] + l[1] + l[2];
+        let places = t[0] + t[1] + t[2];
         unsound[lane] = 0.0 * ((v[0] + v[1] + v[2]) + rates + places);
     }
-    unsound == [0.0; LANES]
+    sum(&unsound) == 0.0
+}
+
+/// The torque in the frame R, if there is one.
+#[inline(always)]
+fn local_torque<const PLAIN: bool>(r: &M3, kick: &KickBlock, lane: usize) -> V3 {
+    if PLAIN {
+        [0.0; 3]
+    } else {
+        tmul_vec(r, &gather(&kick.torque, lane))
+    }
 }

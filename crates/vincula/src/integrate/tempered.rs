@@ -22,10 +22,10 @@
 use super::{Scheme, Tempering};
 use crate::body::affine::{Affine, strain};
 use crate::kernel;
-use crate::math::lanes::{LANES, Lane, gather, scatter};
+use crate::math::lanes::{LANES, Lane, gather, largest, scatter};
 use crate::math::rotation::{SHORT_SERIES, exp, turn_back};
 use crate::math::small::*;
-use crate::model::{ParamBlock, StateBlock};
+use crate::model::{MemoryBlock, ParamBlock, StateBlock};
 
 use super::newton::{NewtonBlock, polar_lanes};
 
@@ -68,13 +68,14 @@ pub fn scheme(h: f64, tempering: Tempering) -> Scheme {
 
 kernel! {
     /// Steps 1 and 2, and the load of step 3. `n.rot` holds the rotation of the state.
-    pub fn predict(params: &ParamBlock, state: &StateBlock, kick: &KickBlock, scheme: &Scheme, n: &mut NewtonBlock) = predict_lanes
+    pub fn predict(params: &ParamBlock, state: &StateBlock, memory: &MemoryBlock, kick: &KickBlock, scheme: &Scheme, n: &mut NewtonBlock) = predict_lanes
 }
 
 #[inline(always)]
 fn predict_lanes(
     params: &ParamBlock,
     state: &StateBlock,
+    memory: &MemoryBlock,
     kick: &KickBlock,
     scheme: &Scheme,
     n: &mut NewtonBlock,
@@ -120,9 +121,9 @@ fn predict_lanes(
         scatter(&mut n.w, lane, &w);
         scatter(&mut n.a, lane, &a);
         scatter(&mut n.a_pred, lane, &a);
-        let held: M3 = gather(&state.load, lane);
+        let held: M3 = gather(&memory.load, lane);
         scatter(&mut n.held, lane, &held);
-        let slow: V3 = gather(&state.slow, lane);
+        let slow: V3 = gather(&memory.slow, lane);
         scatter(&mut n.slow, lane, &slow);
         let slow = tmul_vec(&rot, &slow);
         let load = start_frame_load(&body, scheme, &held, &q, &slow);
@@ -172,7 +173,7 @@ pub(super) fn wobble_lanes(params: &ParamBlock, h: f64, momentum: &[Lane; 3]) ->
         let spread = h * (most - i[0].min(i[1]).min(i[2])).max(most * (STEADY / QUARTER));
         worst[lane] = dot(&l, &l) * spread * spread;
     }
-    worst.iter().fold(0.0, |m: f64, x| m.max(*x)).sqrt()
+    largest(&worst).sqrt()
 }
 
 /// Wobble per substep that the fixed point still contracts quickly.
@@ -181,11 +182,14 @@ pub(super) const STEADY: f64 = 0.25;
 const QUARTER: f64 = 0.5;
 /// More substeps than this are not taken; the spin is then far beyond the step.
 const MOST_SUBSTEPS: f64 = 64.0;
-/// Squared relative change of L̄ at which the fixed point stops; one more iteration would
-/// change a tenth of that at most.
-pub(super) const FLOWN: f64 = 1e-21;
-/// The same where a step takes several flights, which contract slowly and add up.
-const FLOWN_FAR: f64 = 1e-25;
+
+/// Squared relative change of L̄ at which the fixed point stops: the next iteration would
+/// leave the square of a quarter of the wobble of it, which then is below 3e-13.
+#[inline(always)]
+pub(super) fn flown(wobble: f64) -> f64 {
+    let change = 4.8e-12 / (wobble * wobble).max(1e-5);
+    change * change
+}
 
 /// Ballistic rotation: writes Q and the angular momentum after it, both in the body.
 #[inline(always)]
@@ -195,19 +199,15 @@ fn fly(params: &ParamBlock, h: f64, n: &mut NewtonBlock) {
     for (k, q) in n.q.iter_mut().enumerate() {
         *q = [IDENTITY[k]; LANES];
     }
-    let flown = if substeps > 1.0 { FLOWN_FAR } else { FLOWN };
-    let start = n.momentum;
+    // Errors of several flights add up.
+    let flown = flown(wobble / substeps) / (substeps * substeps).powi(2);
     for _ in 0..substeps as usize {
         fly_lanes(params, h / substeps, flown, &mut n.momentum, &mut n.q);
     }
-    // With the same turn the momentum in space is kept to rounding, converged or not.
-    for lane in 0..LANES {
-        let l = tmul_vec(&gather(&n.q, lane), &gather(&start, lane));
-        scatter(&mut n.momentum, lane, &l);
-    }
 }
 
-/// One substep of the flight; takes the short series where every lane turns slowly.
+/// One substep of the flight: turns `q` and the angular momentum; takes the short series
+/// where every lane turns slowly.
 #[inline(always)]
 pub(super) fn fly_lanes(
     params: &ParamBlock,
@@ -240,28 +240,29 @@ fn fly_with<const SHORT: bool>(
     q: &mut [Lane; 9],
 ) {
     let start = *momentum;
-    // A guess of second order: half a step of Euler's equations gives the middle.
+    // (L̄ + L̄⁺)/2 to second order by Euler's equations, L̄˙ = L̄ × ω.
     for lane in 0..LANES {
         let inv: V3 = gather(inverse, lane);
         let l: V3 = gather(&start, lane);
         let omega = times(&l, &inv);
-        let middle = axpy(&l, 0.5 * h, &cross(&l, &omega));
-        scatter(
-            momentum,
-            lane,
-            &turn_back::<SHORT>(&scale(&times(&middle, &inv), h), &l),
-        );
+        let first = cross(&l, &omega);
+        let second = add(&cross(&first, &omega), &cross(&l, &times(&first, &inv)));
+        let end = axpy(&axpy(&l, h, &first), 0.5 * h * h, &second);
+        scatter(momentum, lane, &end);
     }
     for _ in 0..20 {
         let mut change = [0.0; LANES];
         for lane in 0..LANES {
+            let inv: V3 = gather(inverse, lane);
             let l: V3 = gather(&start, lane);
             let end: V3 = gather(momentum, lane);
-            let w = scale(&times(&add(&l, &end), &gather(inverse, lane)), 0.5 * h);
+            let w = scale(&times(&add(&l, &end), &inv), 0.5 * h);
             let after = turn_back::<SHORT>(&w, &l);
+            // One term of Newton's method: the turn changes by half of what L̄⁺ changes by.
             let d = sub(&after, &end);
+            let newton = cross(&after, &times(&d, &inv));
             change[lane] = dot(&d, &d) - flown * dot(&l, &l);
-            scatter(momentum, lane, &after);
+            scatter(momentum, lane, &axpy(&after, 0.5 * h, &newton));
         }
         if change.iter().all(|c| *c <= 0.0) {
             break;
@@ -271,8 +272,11 @@ fn fly_with<const SHORT: bool>(
         let l: V3 = gather(&start, lane);
         let end: V3 = gather(momentum, lane);
         let w = scale(&times(&add(&l, &end), &gather(inverse, lane)), 0.5 * h);
+        let turn = exp::<SHORT>(&w);
+        // With the same turn the momentum in space is kept to rounding, converged or not.
+        scatter(momentum, lane, &tmul_vec(&turn, &l));
         let before: M3 = gather(q, lane);
-        scatter(q, lane, &mul(&before, &exp::<SHORT>(&w)));
+        scatter(q, lane, &mul(&before, &turn));
     }
 }
 

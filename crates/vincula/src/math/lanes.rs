@@ -28,6 +28,19 @@ pub fn scatter<const N: usize>(into: &mut [Lane; N], lane: usize, x: &[f64; N]) 
     }
 }
 
+/// The sum over the lanes, in pairs: a chain of eight additions would wait for each.
+#[inline(always)]
+pub fn sum(x: &Lane) -> f64 {
+    ((x[0] + x[4]) + (x[1] + x[5])) + ((x[2] + x[6]) + (x[3] + x[7]))
+}
+
+/// The largest of the lanes, in pairs; a lane that is not a number is passed over.
+#[inline(always)]
+pub fn largest(x: &Lane) -> f64 {
+    let low = x[0].max(x[4]).max(x[1].max(x[5]));
+    low.max(x[2].max(x[6]).max(x[3].max(x[7])))
+}
+
 /// The block and the lane of a body.
 #[inline(always)]
 pub fn place(body: usize) -> (usize, usize) {

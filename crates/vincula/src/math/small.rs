@@ -170,6 +170,14 @@ pub fn skew_matrix(w: &V3) -> M3 {
     [0.0, -w[2], w[1], w[2], 0.0, -w[0], -w[1], w[0], 0.0]
 }
 
+/// A times the matrix of `w ×`: row i is the cross product of row i of A and w.
+#[inline(always)]
+pub fn mul_skew(a: &M3, w: &V3) -> M3 {
+    let row = |i: usize| cross(&[a[3 * i], a[3 * i + 1], a[3 * i + 2]], w);
+    let (x, y, z) = (row(0), row(1), row(2));
+    [x[0], x[1], x[2], y[0], y[1], y[2], z[0], z[1], z[2]]
+}
+
 /// A + k B.
 #[inline(always)]
 pub fn axpy9(a: &M3, k: f64, b: &M3) -> M3 {
@@ -229,4 +237,17 @@ pub fn max_abs(a: &M3) -> f64 {
         m = m.max(x.abs());
     }
     m
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_product_with_a_skew_matrix_needs_no_matrix() {
+        let a = [0.3, -1.0, 2.0, 0.7, 0.1, -0.4, 5.0, 0.2, 1.1];
+        let w = [0.5, -0.25, 2.0];
+        let expected = mul(&a, &skew_matrix(&w));
+        assert!(max_abs(&sub9(&mul_skew(&a, &w), &expected)) < 1e-15);
+    }
 }

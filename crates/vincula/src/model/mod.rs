@@ -11,7 +11,7 @@ pub use builder::{BodyDef, Damping, Drag, ModelBuilder};
 pub use control::{Control, Wrench};
 pub use error::ModelError;
 pub use ids::{BodyId, Endpoint, JointId, World};
-pub use state::{History, State, StateBlock};
+pub use state::{History, MemoryBlock, State, StateBlock};
 
 use glam::{DQuat, DVec3};
 

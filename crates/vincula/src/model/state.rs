@@ -24,11 +24,6 @@ pub struct StateBlock {
     pub v: [Lane; 3],
     /// Rate of A, 1/s.
     pub w: [Lane; 9],
-    /// Load of the joint forces on A at the end of the last step, body frame, N m. The next
-    /// step starts from it.
-    pub load: [Lane; 9],
-    /// Angular velocity averaged over the last few steps, world, rad/s.
-    pub slow: [Lane; 3],
 }
 
 impl StateBlock {
@@ -43,9 +38,26 @@ impl StateBlock {
             a,
             v: [[0.0; LANES]; 3],
             w: [[0.0; LANES]; 9],
-            load: [[0.0; LANES]; 9],
-            slow: [[0.0; LANES]; 3],
         }
+    };
+}
+
+/// What a step of eight jointed bodies keeps for the next one.
+#[derive(Clone, Debug, PartialEq)]
+#[repr(C, align(64))]
+pub struct MemoryBlock {
+    /// Load of the joint forces on A at the end of the last step, body frame, N m. The next
+    /// step starts from it.
+    pub load: [Lane; 9],
+    /// Angular velocity averaged over the last few steps, world, rad/s.
+    pub slow: [Lane; 3],
+}
+
+impl MemoryBlock {
+    /// Nothing to remember.
+    pub const NONE: MemoryBlock = MemoryBlock {
+        load: [[0.0; LANES]; 9],
+        slow: [[0.0; LANES]; 3],
     };
 }
 
@@ -64,6 +76,8 @@ pub struct State {
     /// Time, s.
     pub time: f64,
     pub(crate) blocks: Vec<StateBlock>,
+    /// What the last step left for the next, by block.
+    pub(crate) memory: Vec<MemoryBlock>,
     /// Force of each constraint row in the last step, N.
     pub(crate) multipliers: Vec<f64>,
     /// Free coordinates of the joints, angles unwrapped, rad or m.
@@ -77,6 +91,7 @@ impl State {
         State {
             time: 0.0,
             blocks: vec![StateBlock::REST; model.params.len()],
+            memory: vec![MemoryBlock::NONE; model.params.len()],
             multipliers: vec![0.0; model.dual_rows()],
             coordinates: vec![0.0; model.coordinates()],
             history: None,
@@ -134,6 +149,11 @@ impl State {
                 *place = unwrap(axis.kind, axis.kind.value(&a, &b), *place);
             }
         }
+    }
+
+    /// What the last step left for the next, by block of eight bodies.
+    pub fn memory(&self) -> &[MemoryBlock] {
+        &self.memory
     }
 
     /// Forgets the past: the next step starts afresh, as after an impact.
@@ -204,7 +224,7 @@ impl State {
         let b = &mut self.blocks[block];
         scatter(&mut b.t, lane, &principal.translation.to_array());
         scatter(&mut b.a, lane, &from_quat(principal.rotation));
-        scatter(&mut b.load, lane, &[0.0; 9]);
+        scatter(&mut self.memory[block].load, lane, &[0.0; 9]);
         self.history = None;
         self.set_twist(model, body, twist);
     }
@@ -221,7 +241,8 @@ impl State {
             lane,
             &mul(&skew_matrix(&twist.angular.to_array()), &rotation),
         );
-        scatter(&mut b.slow, lane, &twist.angular.to_array());
+        let slow = &mut self.memory[block].slow;
+        scatter(slow, lane, &twist.angular.to_array());
         self.history = None;
     }
 }

@@ -209,10 +209,14 @@ pub fn six_momenta(model: &Model, state: &State) -> [DVec3; 2] {
 
 /// Every number of the motion, in order.
 pub fn numbers(state: &State) -> impl Iterator<Item = f64> + '_ {
-    state.blocks().iter().flat_map(|b| {
-        let first = b.t.iter().chain(&b.a).chain(&b.v);
-        first.chain(&b.w).chain(&b.load).flatten().copied()
-    })
+    state
+        .blocks()
+        .iter()
+        .zip(state.memory())
+        .flat_map(|(b, m)| {
+            let first = b.t.iter().chain(&b.a).chain(&b.v);
+            first.chain(&b.w).chain(&m.load).flatten().copied()
+        })
 }
 
 /// FNV-1a over the bits of the motion.
