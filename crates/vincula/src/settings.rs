@@ -98,7 +98,7 @@ pub struct Workspace {
     /// Mean force of each row over the step, N.
     pub(crate) multipliers: Vec<f64>,
     /// Force of each row in the current Newton iteration, N.
-    total: Vec<f64>,
+    pub(crate) total: Vec<f64>,
     /// The end of a step, where the ground pushes; only when there is a ground.
     end: Option<State>,
     /// Whether every row is linear in the affine coordinates.

@@ -84,7 +84,17 @@ pub fn step(
     work.dual.start_axes(model, state, control);
     advance_free_bodies(model, state, work, h);
     let scheme = predict_free_motion(model, state, work, h)?;
-    let mut report = solve_step(model, work, &scheme, state.time)?;
+    if work.settings.integrator.projects() {
+        let forces = &state.held;
+        for &index in &work.active {
+            let n = &mut work.newton[index];
+            n.base = [n.t_pred, n.v];
+            n.t = n.t_pred;
+        }
+        work.dual
+            .add_turning_loads(model, state, &scheme, forces, &mut work.newton);
+    }
+    let mut report = solve_step(model, state, work, &scheme)?;
     work.keep_multipliers();
     if work.settings.integrator.projects() {
         turn_velocity(model, work, &scheme, state.time)?;
@@ -198,10 +208,11 @@ fn predict_free_motion(
 /// Newton's iteration on the step equation with the dual system inside.
 fn solve_step(
     model: &Model,
+    state: &State,
     work: &mut Workspace,
     scheme: &Scheme,
-    time: f64,
 ) -> Result<StepReport, StepError> {
+    let time = state.time;
     let rule = work.settings.iteration();
     let mut report = StepReport {
         iterations: 0,
@@ -242,7 +253,13 @@ fn solve_step(
             }
             if work.settings.integrator == Integrator::Rattle {
                 tempered::refresh_load(work.level, &model.params[index], scheme, n);
+                [n.t_pred, n.v] = n.base;
             }
+        }
+        if work.settings.integrator == Integrator::Rattle {
+            let forces = &work.total;
+            work.dual
+                .add_turning_loads(model, state, scheme, forces, &mut work.newton);
         }
     }
 }
@@ -398,6 +415,7 @@ fn commit(model: &Model, state: &mut State, work: &mut Workspace, h: f64) -> Res
         past.blocks.clone_from_slice(&work.next);
     }
     state.multipliers.copy_from_slice(&work.multipliers);
+    state.held.copy_from_slice(&work.total);
     state.measure_coordinates(model);
     state.time += h;
     Ok(())

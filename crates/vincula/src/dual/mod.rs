@@ -12,6 +12,7 @@ mod linearize;
 pub mod plan;
 mod ports;
 mod redundancy;
+mod turning;
 
 pub(crate) use axes::{ROUNDS, unwrap};
 pub use plan::{IslandPlan, SolverChoice};

@@ -26,6 +26,8 @@ pub struct NewtonBlock {
     pub a_pred: [Lane; 9],
     /// Predicted t, m.
     pub t_pred: [Lane; 3],
+    /// Predicted t and velocity before forces that turn are accounted for, m and m/s.
+    pub base: [[Lane; 3]; 2],
     /// Rate of A: predicted first, final after `set_velocity`, 1/s.
     pub w: [Lane; 9],
     /// Velocity: predicted first, final after `set_velocity`, m/s.
@@ -62,6 +64,7 @@ impl NewtonBlock {
         t: [[0.0; LANES]; 3],
         a_pred: [[0.0; LANES]; 9],
         t_pred: [[0.0; LANES]; 3],
+        base: [[[0.0; LANES]; 3]; 2],
         w: [[0.0; LANES]; 9],
         v: [[0.0; LANES]; 3],
         force: [[0.0; LANES]; 9],

@@ -80,6 +80,8 @@ pub struct State {
     pub(crate) memory: Vec<MemoryBlock>,
     /// Force of each constraint row in the last step, N.
     pub(crate) multipliers: Vec<f64>,
+    /// Force of each row at the end of the last step, N: the next step starts from it.
+    pub(crate) held: Vec<f64>,
     /// Free coordinates of the joints, angles unwrapped, rad or m.
     pub(crate) coordinates: Vec<f64>,
     pub(crate) history: Option<History>,
@@ -93,6 +95,7 @@ impl State {
             blocks: vec![StateBlock::REST; model.params.len()],
             memory: vec![MemoryBlock::NONE; model.params.len()],
             multipliers: vec![0.0; model.dual_rows()],
+            held: vec![0.0; model.dual_rows()],
             coordinates: vec![0.0; model.coordinates()],
             history: None,
         }
