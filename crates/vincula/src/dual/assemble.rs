@@ -1,7 +1,7 @@
 //! Blocks of `J H⁻¹ Jᵀ`: for each body, every pair of the joints at it.
 
 use super::linearize::{GeneralRow, SideRows, dot9};
-use super::ports::NO_PORT;
+use super::ports::{NO_PORT, PORTS};
 use super::{Dual, Incidence};
 use crate::body::affine::Inverse;
 use crate::integrate::newton::NewtonBlock;
@@ -39,6 +39,10 @@ impl Dual {
             if range.is_empty() {
                 continue;
             }
+            if self.general.is_empty() && range.len() <= PORTS {
+                self.add_link(body);
+                continue;
+            }
             let (block, lane) = place(body);
             let response = Response {
                 rot: gather(&work[block].rot, lane),
@@ -54,6 +58,37 @@ impl Dual {
                 }
             }
         }
+    }
+
+    /// A body that joints hold at one or two points only: everything is known already.
+    fn add_link(&mut self, body: usize) {
+        let (block, lane) = place(body);
+        let start = self.starts[body];
+        let ports = &self.ports[block];
+        for incidence in &self.incidences[start..self.starts[body + 1]] {
+            let (island, node) = self.joints_place(incidence.joint as usize);
+            let own: S3 = gather(&ports.own[incidence.port as usize], lane);
+            add_to(self.islands[island].matrix.diagonal_mut(node), &full(&own));
+        }
+        if self.starts[body + 1] - start < 2 {
+            return;
+        }
+        let [i, j] = [self.incidences[start], self.incidences[start + 1]];
+        let (island, node_i) = self.joints_place(i.joint as usize);
+        let (_, node_j) = self.joints_place(j.joint as usize);
+        let mutual: M3 = gather(&ports.mutual, lane);
+        let sign = if i.first == j.first { 1.0 } else { -1.0 };
+        // Ports are in the order of the incidences, edges from the lower to the higher node.
+        let mutual = if node_i < node_j {
+            mutual
+        } else {
+            transpose(&mutual)
+        };
+        let edge = self.edges[self.edge_starts[body]] as usize;
+        add_to(
+            self.islands[island].matrix.edge_mut(edge),
+            &mutual.map(|x| sign * x),
+        );
     }
 
     fn add_diagonal(&mut self, incidence: Incidence, body: usize, response: &Response) {

@@ -54,6 +54,8 @@ pub(crate) struct JointRows {
     pub b: SideRows,
     /// Whether the first three rows tie two points together.
     pub points: bool,
+    /// Rows that are constraints; the others are laws along free coordinates.
+    pub constraints: u8,
 }
 
 impl JointRows {
@@ -77,6 +79,7 @@ impl JointRows {
             a: side(&joint.a, 1.0),
             b: side(&joint.b, -1.0),
             points,
+            constraints: joint.rows() as u8,
         }
     }
 }

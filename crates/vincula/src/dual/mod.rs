@@ -145,7 +145,7 @@ impl Dual {
                     self.lambda[range.start + row] = kind.value(&a, &b, joint.length);
                 }
             }
-            let constraints = range.start..range.start + model.joints[index].rows();
+            let constraints = range.start..range.start + self.joints[index].constraints as usize;
             for value in &self.lambda[constraints] {
                 worst = if value.abs() > worst || value.is_nan() {
                     value.abs()
@@ -171,13 +171,7 @@ impl Dual {
 
     /// Right-hand side: h times the rate of every row. Rates are in the body frame. Returns
     /// the largest of the constraints, m.
-    pub(crate) fn drift(
-        &mut self,
-        model: &Model,
-        work: &[NewtonBlock],
-        active: &[usize],
-        h: f64,
-    ) -> f64 {
+    pub(crate) fn drift(&mut self, work: &[NewtonBlock], active: &[usize], h: f64) -> f64 {
         for &block in active {
             ports::find_velocities(self.level, &work[block], &mut self.ports[block]);
         }
@@ -210,9 +204,9 @@ impl Dual {
             }
         }
         let mut worst = 0.0f64;
-        for (index, joint) in model.joints.iter().enumerate() {
+        for (index, rows) in self.joints.iter().enumerate() {
             let start = self.offsets[index];
-            for value in &self.lambda[start..start + joint.rows()] {
+            for value in &self.lambda[start..start + rows.constraints as usize] {
                 worst = worst.max(value.abs());
             }
         }

@@ -142,6 +142,9 @@ impl State {
 
     /// Reads the free coordinates off the poses; angles stay near what they were.
     pub(crate) fn measure_coordinates(&mut self, model: &Model) {
+        if self.coordinates.is_empty() {
+            return;
+        }
         for (index, joint) in model.joints.iter().enumerate() {
             if joint.axes.is_empty() {
                 continue;
