@@ -1,0 +1,66 @@
+//! The end of a step: the new state replaces the old one if it is sound.
+
+use super::error::not_finite;
+use super::{StepError, Workspace};
+use crate::integrate::Integrator;
+use crate::math::lanes::LANES;
+use crate::model::{History, Model, State, StateBlock};
+
+/// Writes the new state, if it is sound.
+pub(super) fn commit(
+    model: &Model,
+    state: &mut State,
+    work: &mut Workspace,
+    h: f64,
+) -> Result<(), StepError> {
+    for &index in &work.active {
+        let (n, next) = (&work.newton[index], &mut work.next[index]);
+        next.a = n.a;
+        next.t = n.t;
+        next.w = n.w;
+        next.v = n.v;
+    }
+    if let Some(&index) = work
+        .active
+        .iter()
+        .find(|&&index| !is_sound(&work.next[index]))
+    {
+        return Err(not_finite(model, index, &work.next[index], state.time));
+    }
+    for &index in &work.active {
+        state.memory[index].load = work.newton[index].held;
+        state.memory[index].slow = work.newton[index].slow;
+    }
+    std::mem::swap(&mut state.blocks, &mut work.next);
+    if work.settings.integrator == Integrator::Bdf2 {
+        // After the swap the workspace holds the state before the step.
+        let past = state.history.get_or_insert_with(|| History {
+            h,
+            blocks: work.next.clone(),
+        });
+        past.h = h;
+        past.blocks.clone_from_slice(&work.next);
+    }
+    state.multipliers.copy_from_slice(&work.multipliers);
+    state.held.copy_from_slice(&work.total);
+    state.measure_coordinates(model);
+    state.time += h;
+    Ok(())
+}
+
+/// Whether every number of a block is finite: 0·x is zero for finite x only.
+pub(super) fn is_sound(block: &StateBlock) -> bool {
+    let mut sum = [0.0; LANES];
+    for row in block
+        .a
+        .iter()
+        .chain(&block.w)
+        .chain(&block.t)
+        .chain(&block.v)
+    {
+        for lane in 0..LANES {
+            sum[lane] += 0.0 * row[lane];
+        }
+    }
+    sum == [0.0; LANES]
+}

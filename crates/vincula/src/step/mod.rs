@@ -1,0 +1,80 @@
+//! One time step, top to bottom.
+
+mod commit;
+mod error;
+mod predict;
+mod solve;
+mod velocity;
+
+pub use crate::settings::{Settings, Workspace};
+pub use error::StepError;
+
+use crate::math::dispatch::Level;
+use crate::model::{Control, Model, State};
+use commit::commit;
+use predict::{advance_free_bodies, predict_free_motion};
+use solve::solve_step;
+use velocity::find_velocity;
+
+/// What a step did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepReport {
+    /// Newton iterations.
+    pub iterations: usize,
+    /// Whether the last iteration changed less than the tolerance.
+    pub converged: bool,
+    /// Largest constraint violation at the end of the step, m.
+    pub residual: f64,
+    /// Largest change of an entry of A in the last iteration.
+    pub update: f64,
+}
+
+/// Advances the state by h seconds.
+///
+/// On an error the state is untouched.
+pub fn step(
+    model: &Model,
+    state: &mut State,
+    control: &Control,
+    work: &mut Workspace,
+    h: f64,
+) -> Result<StepReport, StepError> {
+    check(model, state, control, work, h)?;
+    work.gather_forces(model, state, control, h);
+    work.dual.start_axes(model, state, control);
+    advance_free_bodies(model, state, work, h);
+    let scheme = predict_free_motion(model, state, work, h)?;
+    let mut report = solve_step(model, state, work, &scheme)?;
+    work.keep_multipliers();
+    find_velocity(model, state, control, work, &scheme)?;
+    report.residual = work.dual.violation(model, &work.newton, &work.active, h);
+    commit(model, state, work, h)?;
+    Ok(report)
+}
+
+fn check(
+    model: &Model,
+    state: &State,
+    control: &Control,
+    work: &Workspace,
+    h: f64,
+) -> Result<(), StepError> {
+    if !(h > 0.0 && h.is_finite()) {
+        return Err(StepError::BadStep(h));
+    }
+    let blocks = model.params.len();
+    let sizes = [state.blocks.len(), control.blocks.len(), work.newton.len()];
+    let rows = work.dual.lambda.len();
+    if sizes.iter().any(|n| *n != blocks)
+        || rows != model.dual_rows()
+        || state.multipliers.len() != rows
+    {
+        return Err(StepError::Mismatch);
+    }
+    Ok(())
+}
+
+/// The vector instructions in use, for reports.
+pub fn level_in_use(work: &Workspace) -> Level {
+    work.level
+}

@@ -1,0 +1,95 @@
+//! The start of a step: where every body would go without constraints.
+
+use super::error::inverted;
+use super::{StepError, Workspace};
+use crate::integrate::newton;
+use crate::integrate::tempered::{self, KickBlock};
+use crate::integrate::{Integrator, Scheme, bdf2, euler, free};
+use crate::model::{Model, State};
+
+/// Bodies that nothing holds take a short cut; the blocks left over are `work.active`.
+pub(super) fn advance_free_bodies(model: &Model, state: &State, work: &mut Workspace, h: f64) {
+    let short_cut = work.settings.integrator.projects() && model.ground.is_none();
+    let plain = work.is_plain();
+    work.active.clear();
+    for (index, past) in state.blocks.iter().enumerate() {
+        let kick: &KickBlock = &work.kicks[index.min(work.kicks.len() - 1)];
+        let next = &mut work.next[index];
+        let done = short_cut
+            && !work.jointed[index]
+            && free::advance(work.level, &model.params[index], past, kick, plain, h, next);
+        if !done {
+            work.active.push(index);
+        }
+    }
+}
+
+/// Where every body would go without constraints.
+pub(super) fn predict_free_motion(
+    model: &Model,
+    state: &State,
+    work: &mut Workspace,
+    h: f64,
+) -> Result<Scheme, StepError> {
+    let history = state
+        .history
+        .as_ref()
+        .filter(|past| (past.h - h).abs() <= 1e-12 * h);
+    let scheme = match (work.settings.integrator, history) {
+        (Integrator::Tempered | Integrator::Rattle, _) => {
+            tempered::scheme(h, work.settings.tempering())
+        }
+        (Integrator::Bdf2, Some(_)) => bdf2::scheme(h),
+        (integrator, _) => euler::scheme(h, integrator == Integrator::LinearEuler),
+    };
+    for &index in &work.active {
+        let (params, past, n) = (
+            &model.params[index],
+            &state.blocks[index],
+            &mut work.newton[index],
+        );
+        let memory = &state.memory[index];
+        let kick: &KickBlock = &work.kicks[index.min(work.kicks.len() - 1)];
+        if !newton::polar_block(work.level, &past.a, &mut n.rot) {
+            return Err(inverted(model, index, &past.a, state.time));
+        }
+        match (work.settings.integrator, history) {
+            (Integrator::Tempered | Integrator::Rattle, _) => {
+                tempered::predict(work.level, params, past, memory, kick, &scheme, n);
+            }
+            (Integrator::Bdf2, Some(before)) => {
+                bdf2::predict(
+                    work.level,
+                    params,
+                    past,
+                    memory,
+                    &before.blocks[index],
+                    kick,
+                    &scheme,
+                    n,
+                );
+                let a = n.a;
+                if !newton::polar_block(work.level, &a, &mut n.rot) {
+                    return Err(inverted(model, index, &a, state.time));
+                }
+            }
+            _ => euler::predict(work.level, params, past, memory, kick, &scheme, n),
+        }
+    }
+    if work.settings.integrator.projects() {
+        add_turning_loads(model, state, work, &scheme);
+    }
+    Ok(scheme)
+}
+
+/// Forces of rows that turn act with the direction they had at the start of the step.
+fn add_turning_loads(model: &Model, state: &State, work: &mut Workspace, scheme: &Scheme) {
+    for &index in &work.active {
+        let n = &mut work.newton[index];
+        n.base = [n.t_pred, n.v];
+        n.t = n.t_pred;
+    }
+    let forces = &state.held;
+    work.dual
+        .add_turning_loads(model, state, scheme, forces, &mut work.newton);
+}

@@ -1,0 +1,130 @@
+//! The middle of a step: Newton's iteration with the dual system inside.
+
+use super::error::{diverged, dual_fault, inverted};
+use super::{StepError, StepReport, Workspace};
+use crate::dual::{DualFault, ROUNDS};
+use crate::integrate::newton::{self, NewtonBlock};
+use crate::integrate::{Integrator, Scheme, tempered};
+use crate::model::{Model, State};
+
+/// Newton's iteration on the step equation with the dual system inside.
+pub(super) fn solve_step(
+    model: &Model,
+    state: &State,
+    work: &mut Workspace,
+    scheme: &Scheme,
+) -> Result<StepReport, StepError> {
+    let time = state.time;
+    let rule = work.settings.iteration();
+    let mut report = StepReport {
+        iterations: 0,
+        converged: false,
+        residual: 0.0,
+        update: 0.0,
+    };
+    let projects = work.settings.integrator.projects();
+    loop {
+        report.iterations += 1;
+        let caution = caution(report.iterations);
+        for &index in &work.active {
+            newton::free_solve(
+                work.level,
+                &model.params[index],
+                scheme,
+                caution,
+                &mut work.newton[index],
+            );
+        }
+        work.dual
+            .factor(model, &work.newton, &work.active, scheme, projects)
+            .map_err(|fault| dual_fault(model, fault, time))?;
+        report.update = correct(model, work, scheme.h, rule.residual)
+            .map_err(|fault| dual_fault(model, fault, time))?;
+        report.converged = report.update <= rule.update;
+        if report.converged || report.iterations >= rule.limit {
+            return Ok(report);
+        }
+        if !report.update.is_finite() {
+            return Err(diverged(model, work, time));
+        }
+        for &index in &work.active {
+            let n = &mut work.newton[index];
+            if !newton::relinearize(work.level, n) {
+                let a = n.a;
+                return Err(inverted(model, index, &a, time));
+            }
+            if work.settings.integrator == Integrator::Rattle {
+                tempered::refresh_load(work.level, &model.params[index], scheme, n);
+                [n.t_pred, n.v] = n.base;
+            }
+        }
+        if work.settings.integrator == Integrator::Rattle {
+            let forces = &work.total;
+            work.dual
+                .add_turning_loads(model, state, scheme, forces, &mut work.newton);
+        }
+    }
+}
+
+/// How much an iteration holds back: not at all at first, more when many were not enough.
+fn caution(iteration: usize) -> f64 {
+    match iteration {
+        0 | 1 => 0.0,
+        2..=8 => 1.0,
+        9..=16 => 4.0,
+        17..=30 => 16.0,
+        _ => 64.0,
+    }
+}
+
+/// Solves for the constraint forces and moves the bodies; rows that are not linear get a few
+/// more solves with the same factor. Returns the largest change of an entry of A.
+fn correct(model: &Model, work: &mut Workspace, h: f64, tolerance: f64) -> Result<f64, DualFault> {
+    let mut previous = f64::INFINITY;
+    for pass in 0.. {
+        let violation = work.dual.violation(model, &work.newton, &work.active, h);
+        let first = pass == 0;
+        let stuck = pass > 1 && !(violation < 0.5 * previous);
+        if !first && (violation <= tolerance || stuck) {
+            let blocks = work.active.iter().map(|i| largest(&work.newton[*i]));
+            return Ok(blocks.fold(0.0, |m, x| if x > m || x.is_nan() { x } else { m }));
+        }
+        previous = violation;
+        work.dual.solve();
+        if first {
+            settle_axes(model, work, h)?;
+        }
+        work.apply_dual(first);
+        let mut update = 0.0f64;
+        for &index in &work.active {
+            let u = newton::accept(work.level, &mut work.newton[index]);
+            update = if u > update || u.is_nan() { u } else { update };
+        }
+        if work.dual.is_empty() || work.linear {
+            return Ok(update);
+        }
+    }
+    unreachable!("the violation cannot halve for ever")
+}
+
+/// Solves again while limits, friction and drives change what they do.
+fn settle_axes(model: &Model, work: &mut Workspace, h: f64) -> Result<(), DualFault> {
+    for _ in 0..ROUNDS {
+        if !work.dual.decide_axes(h)? {
+            break;
+        }
+        work.dual.violation(model, &work.newton, &work.active, h);
+        work.dual.solve();
+    }
+    Ok(())
+}
+
+fn largest(n: &NewtonBlock) -> f64 {
+    n.p.iter().flatten().fold(0.0, |m: f64, x| {
+        if x.abs() > m || x.is_nan() {
+            x.abs()
+        } else {
+            m
+        }
+    })
+}

@@ -1,0 +1,86 @@
+//! The velocity at the end of a step.
+
+use super::error::{dual_fault, inverted};
+use super::{StepError, Workspace};
+use crate::dual::DualFault;
+use crate::integrate::{Scheme, newton, tempered};
+use crate::model::{Control, Model, State};
+
+/// The velocity that follows from the new pose; the default and RATTLE make it one that the
+/// joints allow.
+pub(super) fn find_velocity(
+    model: &Model,
+    state: &State,
+    control: &Control,
+    work: &mut Workspace,
+    scheme: &Scheme,
+) -> Result<(), StepError> {
+    let (time, h) = (state.time, scheme.h);
+    if work.settings.integrator.projects() {
+        turn_velocity(model, work, scheme, time)?;
+        work.gather_forces_again(model, time + h, control, h);
+        return project_velocity(model, work, scheme)
+            .map_err(|fault| dual_fault(model, fault, time));
+    }
+    for &index in &work.active {
+        newton::set_velocity(work.level, scheme, &mut work.newton[index]);
+    }
+    Ok(())
+}
+
+/// Velocity in the middle of a tempered step.
+fn turn_velocity(
+    model: &Model,
+    work: &mut Workspace,
+    scheme: &Scheme,
+    time: f64,
+) -> Result<(), StepError> {
+    for &index in &work.active {
+        let n = &mut work.newton[index];
+        if !tempered::turn_velocity(work.level, &model.params[index], scheme, n) {
+            let a = n.a;
+            return Err(inverted(model, index, &a, time));
+        }
+    }
+    Ok(())
+}
+
+/// Second half of a tempered step: velocities that the joints allow.
+fn project_velocity(model: &Model, work: &mut Workspace, scheme: &Scheme) -> Result<(), DualFault> {
+    work.dual.start_rates(model, &work.newton, scheme.h)?;
+    for &index in &work.active {
+        let kick = &work.kicks[index.min(work.kicks.len() - 1)];
+        let n = &mut work.newton[index];
+        tempered::project_free(work.level, &model.params[index], kick, scheme, n);
+    }
+    let mut previous = f64::INFINITY;
+    for pass in 0..PASSES {
+        let drift = work.dual.drift(&work.newton, &work.active, scheme.h);
+        if pass > 0 && !(drift < 0.1 * previous && drift > work.settings.residual_tolerance) {
+            break;
+        }
+        previous = drift;
+        work.dual.solve();
+        while pass == 0 && work.dual.release_limits(scheme.h)? {
+            work.dual.drift(&work.newton, &work.active, scheme.h);
+            work.dual.solve();
+        }
+        work.apply_dual(pass == 0);
+        for &index in &work.active {
+            let n = &mut work.newton[index];
+            tempered::project_add(work.level, pass == 0, scheme, n);
+        }
+        if work.linear {
+            break;
+        }
+    }
+    work.average_multipliers();
+    for &index in &work.active {
+        let n = &mut work.newton[index];
+        tempered::project_end(work.level, &model.params[index], n);
+    }
+    Ok(())
+}
+
+/// Solves at most for a velocity that nonlinear joints allow.
+const PASSES: usize = 4;
