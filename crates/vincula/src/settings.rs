@@ -34,7 +34,7 @@ impl Default for Settings {
         Settings {
             integrator: Integrator::default(),
             solver: SolverChoice::default(),
-            update_tolerance: 0.02,
+            update_tolerance: 0.025,
             residual_tolerance: 1e-11,
             iteration_limit: 50,
             level: detected(),

@@ -1,0 +1,31 @@
+//! The folded chain with an end a thousand times as heavy holds at large steps.
+
+use vincula::diagnostics::energy;
+use vincula::prelude::*;
+
+#[test]
+fn the_heavy_chain_holds_and_gains_nothing() {
+    for h in ["0.01", "0.03333333333333333"] {
+        let settings = [("h", h), ("duration", "20")];
+        let scene = vincula_scenes::build("heavy-chain", &settings).expect("a scene");
+        let (model, mut state) = (&scene.model, scene.state.clone());
+        let mut work = Workspace::new(model, Settings::default());
+        let control = Control::new(model);
+        let start = energy(model, &state).total();
+        let (mut iterations, mut gap, mut gain) = (0, 0.0f64, f64::MIN);
+        for _ in 0..scene.steps() {
+            let report = step(model, &mut state, &control, &mut work, scene.h).expect("a step");
+            iterations += report.iterations;
+            gap = gap.max(report.residual);
+            gain = gain.max(energy(model, &state).total() - start);
+        }
+        let lost = start - energy(model, &state).total();
+        let mean = iterations as f64 / scene.steps() as f64;
+        assert!(gap < 1e-9, "gap {gap:.1e} m at h = {h} s");
+        assert!(
+            gain < 1e-6 * lost,
+            "gained {gain:.1e} J of {lost:.0} J at h = {h} s"
+        );
+        assert!(mean < 2.0, "{mean} iterations a step at h = {h} s");
+    }
+}
