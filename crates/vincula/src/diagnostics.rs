@@ -2,10 +2,11 @@
 
 use glam::DVec3;
 
-use crate::joint::Joint;
+use crate::joint::rows::{Gradient, RowKind};
+use crate::joint::{Joint, Rule};
 use crate::math::small::*;
 use crate::math::to_vec;
-use crate::model::{BodyId, JointId, Model, State};
+use crate::model::{BodyId, CouplingId, JointId, Model, State};
 
 /// Energies of a state, J.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -99,11 +100,7 @@ pub fn worst_gap(model: &Model, state: &State) -> (f64, Option<JointId>) {
 /// Force that a joint with a point (ball, hinge, universal, fixed) exerts on its second
 /// body, mean over the last step, world, N. `None` for joints without a point.
 pub fn reaction_force(model: &Model, state: &State, joint: JointId) -> Option<DVec3> {
-    use crate::joint::rows::RowKind;
-    let offset: usize = model.joints()[..joint.index()]
-        .iter()
-        .map(Joint::dual_rows)
-        .sum();
+    let offset = first_row(model, joint);
     let kinds = model.joint(joint).row_kinds();
     if !matches!(kinds.first(), Some(RowKind::Point(0))) {
         return None;
@@ -111,4 +108,92 @@ pub fn reaction_force(model: &Model, state: &State, joint: JointId) -> Option<DV
     let l = &state.multipliers[offset..offset + 3];
     // C = p_a − p_b and the force is −Jᵀλ: on the second body it is +λ.
     Some(DVec3::new(l[0], l[1], l[2]))
+}
+
+/// First row of a joint among the rows of the dual system.
+fn first_row(model: &Model, joint: JointId) -> usize {
+    let before = &model.joints()[..joint.index()];
+    before.iter().map(Joint::dual_rows).sum()
+}
+
+/// What a joint exerts on its second end, world, mean over the last step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Reaction {
+    /// Where the joint holds the second end, m.
+    pub point: DVec3,
+    /// Force on the second end, N.
+    pub force: DVec3,
+    /// Torque on the second end about the point, N m.
+    pub torque: DVec3,
+}
+
+/// Force and torque that a joint exerts on its second end: its constraints, and what acts
+/// along its free coordinates. On the first end acts the opposite, at the same place.
+pub fn reaction(model: &Model, state: &State, joint: JointId) -> Reaction {
+    let offset = first_row(model, joint);
+    let joint = model.joint(joint);
+    let (a, b) = (state.carried(&joint.a), state.carried(&joint.b));
+    let mut load = Gradient::ZERO;
+    for row in 0..joint.dual_rows() {
+        let lambda = state.multipliers[offset + row];
+        load.add(&joint.linearize(row, &a, &b).scaled(-lambda).b);
+    }
+    let (affine, center) = match joint.b.endpoint.index().map(BodyId::new) {
+        Some(body) => (state.affine_map(body), state.center(body)),
+        None => (IDENTITY, DVec3::ZERO),
+    };
+    // F : [ω]A = ω · τ for every ω.
+    let n = mult(&load.a, &affine);
+    let about_center = DVec3::new(n[7] - n[5], n[2] - n[6], n[3] - n[1]);
+    let (point, force) = (to_vec(&b.point), to_vec(&load.t));
+    Reaction {
+        point,
+        force,
+        torque: about_center - (point - center).cross(force),
+    }
+}
+
+/// By how much a coupling is missed: Σ k x − c, rad or m, on position level; on velocity
+/// level Σ k ẋ − c, rad/s or m/s, or the largest slip, m/s, for the rates of the model.
+pub fn coupling_error(model: &Model, state: &State, coupling: CouplingId) -> f64 {
+    let it = model.coupling(coupling);
+    let value = |k: usize| {
+        let c = it.terms()[k].coordinate;
+        let read = if it.is_velocity() {
+            state.coordinate_rate(model, c.joint, c.axis)
+        } else {
+            state.coordinate(model, c.joint, c.axis)
+        };
+        it.terms()[k].factor * read.unwrap_or(f64::NAN)
+    };
+    match it.rule {
+        Rule::Sum { constant, .. } => (0..it.terms().len()).map(value).sum::<f64>() - constant,
+        Rule::Rates { rate, .. } => (0..it.terms().len()).map(value).sum::<f64>() - rate,
+        Rule::Skate { .. } | Rule::Roll { .. } => (0..it.rows())
+            .map(|part| {
+                let mut rate = -it.rate();
+                let at = |side: &_| state.carried(side);
+                it.linearize(model.joints(), &[], part, at, |side, gradient| {
+                    rate += state.rate_along(side, gradient);
+                });
+                rate.abs()
+            })
+            .fold(0.0, f64::max),
+    }
+}
+
+/// Force or torque that a coupling exerts along the coordinate of one of its terms, forwards,
+/// N or N m, mean over the last step. `None` when it has no such term.
+pub fn coupling_effort(
+    model: &Model,
+    state: &State,
+    coupling: CouplingId,
+    term: usize,
+) -> Option<f64> {
+    let it = model.coupling(coupling);
+    let factor = it.terms().get(term)?.factor;
+    let joints: usize = model.joints().iter().map(Joint::dual_rows).sum();
+    let before = &model.couplings()[..coupling.index()];
+    let row = joints + before.iter().map(|c| c.rows()).sum::<usize>();
+    Some(-it.length * factor * state.multipliers[row])
 }

@@ -41,9 +41,10 @@ pub mod step;
 pub mod prelude {
     pub use crate::body::{mass::MassProperties, material::Material, shape::Shape};
     pub use crate::integrate::Integrator;
-    pub use crate::joint::JointDef;
+    pub use crate::joint::{CouplingDef, JointDef};
     pub use crate::model::{
-        BodyDef, BodyId, Control, JointId, Model, ModelBuilder, Pose, State, Twist, World,
+        BodyDef, BodyId, Control, CouplingId, JointId, Model, ModelBuilder, Pose, State, Twist,
+        World,
     };
     pub use crate::step::{Settings, StepReport, Workspace, step};
     pub use glam::{DMat3, DQuat, DVec3};

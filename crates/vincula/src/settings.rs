@@ -105,6 +105,8 @@ pub struct Workspace {
     pub(crate) linear: bool,
     uniform: bool,
     plain: bool,
+    /// The model that it is for.
+    pub(crate) identity: u64,
 }
 
 impl Workspace {
@@ -129,6 +131,13 @@ impl Workspace {
                 .filter_map(|e| e.index())
             {
                 jointed[place(body).0] = true;
+            }
+        }
+        for coupling in &model.couplings {
+            for end in coupling.ends(&model.joints) {
+                if let Some(body) = end.endpoint.index() {
+                    jointed[place(body).0] = true;
+                }
             }
         }
         let level = if settings.level.available() {
@@ -158,6 +167,7 @@ impl Workspace {
             linear,
             uniform,
             plain: false,
+            identity: model.identity,
         }
     }
 

@@ -104,6 +104,31 @@ fn trees_and_nets_do_not_allocate() {
 }
 
 #[test]
+fn couplings_do_not_allocate() {
+    let mut builder = ModelBuilder::new();
+    let mut hinges = Vec::new();
+    for k in 0..6 {
+        let at = DVec3::X * f64::from(k);
+        let shape = Shape::Sphere { radius: 0.1 };
+        let body = builder.body(BodyDef::new(format!("ball {k}"), shape, 500.0).at(at));
+        let limited = JointDef::hinge(format!("hinge {k}"), World, body, at + DVec3::Y, DVec3::Z);
+        hinges.push(builder.joint(limited.limits(0, -1.0, 1e-4)));
+        builder.coupling(CouplingDef::skate(
+            format!("{k}"),
+            World,
+            body,
+            at,
+            DVec3::Y,
+        ));
+    }
+    for k in [1, 2, 4, 5] {
+        let gear = CouplingDef::gear(format!("gear {k}"), hinges[k - 1], hinges[k], -1.0);
+        builder.coupling(gear);
+    }
+    assert_quiet(&builder.build().unwrap());
+}
+
+#[test]
 fn forces_from_outside_do_not_allocate() {
     let mut builder = ModelBuilder::new();
     let shape = Shape::Sphere { radius: 0.1 };

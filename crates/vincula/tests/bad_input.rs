@@ -349,14 +349,43 @@ fn a_state_of_another_model() {
         0.01,
     )
     .unwrap_err();
-    assert!(matches!(error, StepError::Mismatch));
-    assert_says(&error.to_string(), &["state", "different models"]);
+    assert!(matches!(error, StepError::Mismatch("state")));
+    assert_says(&error.to_string(), &["state", "another model"]);
     let mut state = model.initial_state();
     let foreign = Control::new(&other);
     assert!(step(&model, &mut state, &foreign, &mut work, 0.01).is_err());
     let mut foreign = Workspace::new(&other, Settings::default());
     assert!(step(&model, &mut state, &control, &mut foreign, 0.01).is_err());
     assert_eq!(state, model.initial_state());
+}
+
+/// Two models of equal size are still two models.
+#[test]
+fn a_state_of_another_model_of_the_same_size() {
+    let (model, other) = (chain(3, false), chain(3, true));
+    let same = chain(3, false);
+    assert_eq!(model.identity(), same.identity());
+    assert_ne!(model.identity(), other.identity());
+    let mut work = Workspace::new(&model, Settings::default());
+    let control = Control::new(&model);
+    let twin = step(&model, &mut same.initial_state(), &control, &mut work, 0.01);
+    assert!(twin.is_ok());
+    let pendulum = |length: f64| {
+        let mut builder = ModelBuilder::new();
+        let body = builder.body(brick());
+        builder.joint(JointDef::ball("hook", World, body, DVec3::Z * length));
+        builder.build().unwrap()
+    };
+    let (model, other) = (pendulum(1.0), pendulum(1.0 + 1e-15));
+    let mut work = Workspace::new(&model, Settings::default());
+    let control = Control::new(&model);
+    let mut state = other.initial_state();
+    let error = step(&model, &mut state, &control, &mut work, 0.01).unwrap_err();
+    assert!(matches!(error, StepError::Mismatch("state")), "{error}");
+    let mut state = model.initial_state();
+    let strange = Control::new(&other);
+    let error = step(&model, &mut state, &strange, &mut work, 0.01).unwrap_err();
+    assert!(matches!(error, StepError::Mismatch("control")), "{error}");
 }
 
 #[test]

@@ -214,7 +214,7 @@ fn couple(
 }
 
 /// Displacement of a point of the body under a unit force of a row, world.
-fn point_response(rot: &M3, inverse: &Inverse, point: &V3, row: &GeneralRow) -> V3 {
+pub(super) fn point_response(rot: &M3, inverse: &Inverse, point: &V3, row: &GeneralRow) -> V3 {
     axpy(
         &mul_vec(rot, &mul_vec(&row.response, point)),
         inverse.translation,

@@ -219,6 +219,7 @@ impl Dual {
 
     /// Starts a step: where the coordinates are, and what the drives aim at.
     pub(crate) fn start_axes(&mut self, model: &Model, state: &State, control: &Control) {
+        self.start_border(model, state, control);
         for row in &mut self.axes {
             let index = model.axis_starts[row.joint] + row.axis;
             row.start = state.coordinates[index];
@@ -303,7 +304,7 @@ impl Dual {
         for island in &mut self.islands {
             island.factor()?;
         }
-        Ok(())
+        self.refactor_border()
     }
 
     /// Adds the accepted solution to the forces of the coordinates.

@@ -7,6 +7,7 @@ use vincula_blocks::{
     Refinement, Shape, Tree, plan as classify,
 };
 
+use super::border::Border;
 use super::linearize::JointRows;
 use super::plan::{IslandPlan, SolverChoice};
 use super::ports::{NO_PORT, PORTS, PortBlock};
@@ -98,7 +99,8 @@ impl Dual {
             general,
             ports,
             level,
-            lambda: vec![0.0; offsets[model.joints.len()]],
+            lambda: vec![0.0; model.dual_rows()],
+            border: Border::default(),
             offsets,
             incidences,
             starts,
@@ -110,6 +112,7 @@ impl Dual {
             dual.add_island(model, &incident, joints, choice);
         }
         dual.index_edges();
+        dual.add_border(model);
         dual
     }
 

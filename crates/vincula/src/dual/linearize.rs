@@ -21,7 +21,7 @@ pub(crate) struct GeneralRow {
 }
 
 impl GeneralRow {
-    const ZERO: GeneralRow = GeneralRow {
+    pub(super) const ZERO: GeneralRow = GeneralRow {
         a: [0.0; 9],
         t: [0.0; 3],
         response: [0.0; 9],
@@ -136,7 +136,7 @@ pub(super) fn carried(joint: &Joint, work: &[NewtonBlock]) -> (Carried, Carried)
     (carried_side(&joint.a, work), carried_side(&joint.b, work))
 }
 
-fn carried_side(side: &Side, work: &[NewtonBlock]) -> Carried {
+pub(super) fn carried_side(side: &Side, work: &[NewtonBlock]) -> Carried {
     match side.endpoint.index() {
         None => Joint::carried(side, &IDENTITY, &[0.0; 3]),
         Some(body) => {
@@ -153,6 +153,7 @@ fn carried_side(side: &Side, work: &[NewtonBlock]) -> Carried {
 impl Dual {
     /// Gradients and responses of every row that is not a point.
     pub(super) fn linearize(&mut self, model: &Model, work: &[NewtonBlock]) {
+        self.linearize_border(model, work);
         if self.general.is_empty() {
             return;
         }

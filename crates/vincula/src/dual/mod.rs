@@ -7,6 +7,7 @@
 
 mod assemble;
 mod axes;
+mod border;
 mod island;
 mod linearize;
 pub mod plan;
@@ -27,6 +28,7 @@ use crate::math::lanes::{gather, place, scatter};
 use crate::math::small::*;
 use crate::model::Model;
 use axes::AxisRow;
+use border::Border;
 use island::Island;
 use linearize::{GeneralRow, JointRows, SideRows, dot9};
 use ports::{NO_PORT, PortBlock};
@@ -61,6 +63,8 @@ pub struct Dual {
     /// Points of the bodies, by block.
     ports: Vec<PortBlock>,
     level: Level,
+    /// Rows of the couplings.
+    border: Border,
     /// Right-hand side, then solution, one per row of the model.
     pub(crate) lambda: Vec<f64>,
 }
@@ -77,7 +81,7 @@ pub(crate) struct DualFault {
 impl Dual {
     /// Whether there is nothing to solve.
     pub fn is_empty(&self) -> bool {
-        self.joints.is_empty()
+        self.joints.is_empty() && self.border.is_empty()
     }
 
     /// Number of islands.
@@ -111,7 +115,7 @@ impl Dual {
         for island in &mut self.islands {
             island.factor()?;
         }
-        Ok(())
+        self.factor_border(work)
     }
 
     /// Right-hand side: the violation C of every row at the iterate. Returns the largest, m.
@@ -154,7 +158,8 @@ impl Dual {
                 };
             }
         }
-        worst.max(self.axis_sides(model, work, h))
+        let bordered = self.border_sides(model, work, h);
+        worst.max(self.axis_sides(model, work, h)).max(bordered)
     }
 
     /// Place or velocity of a ported end; the world's point is where it is, at rest.
@@ -171,7 +176,13 @@ impl Dual {
 
     /// Right-hand side: h times the rate of every row. Rates are in the body frame. Returns
     /// the largest of the constraints, m.
-    pub(crate) fn drift(&mut self, work: &[NewtonBlock], active: &[usize], h: f64) -> f64 {
+    pub(crate) fn drift(
+        &mut self,
+        model: &Model,
+        work: &[NewtonBlock],
+        active: &[usize],
+        h: f64,
+    ) -> f64 {
         for &block in active {
             ports::find_velocities(self.level, &work[block], &mut self.ports[block]);
         }
@@ -210,7 +221,8 @@ impl Dual {
                 worst = worst.max(value.abs());
             }
         }
-        worst.max(self.rate_sides(h))
+        let bordered = self.border_rates(model, work, h);
+        worst.max(self.rate_sides(h)).max(bordered)
     }
 
     /// Solves for the multipliers of the current right-hand side.
@@ -218,6 +230,7 @@ impl Dual {
         for island in &mut self.islands {
             island.solve(&mut self.lambda, &self.offsets);
         }
+        self.solve_border();
     }
 
     /// Puts the constraint forces `−Jᵀλ` on the bodies.
@@ -248,6 +261,7 @@ impl Dual {
                 }
             }
         }
+        self.load_border(work);
         for &block in active {
             ports::put_loads(self.level, &self.ports[block], &mut work[block]);
         }

@@ -11,7 +11,6 @@ use super::Dual;
 use super::linearize::carried;
 use crate::integrate::Scheme;
 use crate::integrate::newton::NewtonBlock;
-use crate::joint::Side;
 use crate::joint::rows::Gradient;
 use crate::math::lanes::{gather, place, scatter};
 use crate::math::small::*;
@@ -28,6 +27,15 @@ impl Dual {
         forces: &[f64],
         work: &mut [NewtonBlock],
     ) {
+        self.turn_border(
+            model,
+            state,
+            forces,
+            work,
+            |body, force, before, after, work| {
+                add_load(Some(body), -force, before, after, scheme, model, work);
+            },
+        );
         if self.general.is_empty() {
             return;
         }
@@ -43,8 +51,24 @@ impl Dual {
             for (k, l) in lambda.iter().enumerate() {
                 let before = joint.linearize(first + k, &start.0, &start.1);
                 let after = joint.linearize(first + k, &now.0, &now.1);
-                add_load(&joint.a, -l, &before.a, &after.a, scheme, model, work);
-                add_load(&joint.b, -l, &before.b, &after.b, scheme, model, work);
+                add_load(
+                    joint.a.endpoint.index(),
+                    -l,
+                    &before.a,
+                    &after.a,
+                    scheme,
+                    model,
+                    work,
+                );
+                add_load(
+                    joint.b.endpoint.index(),
+                    -l,
+                    &before.b,
+                    &after.b,
+                    scheme,
+                    model,
+                    work,
+                );
             }
         }
     }
@@ -52,7 +76,7 @@ impl Dual {
 
 /// Adds k (before − after): to the load on A, and to the predicted motion of the centre.
 fn add_load(
-    side: &Side,
+    body: Option<usize>,
     k: f64,
     before: &Gradient,
     after: &Gradient,
@@ -60,9 +84,7 @@ fn add_load(
     model: &Model,
     work: &mut [NewtonBlock],
 ) {
-    let Some(body) = side.endpoint.index() else {
-        return;
-    };
+    let Some(body) = body else { return };
     let (block, lane) = place(body);
     let n = &mut work[block];
     let affine = model.params[block].affine(lane);

@@ -15,6 +15,8 @@ pub struct JointDef {
     pub(super) b: Endpoint,
     placement: Placement,
     laws: Vec<(usize, AxisLaw)>,
+    /// Lead of a screw, m per turn.
+    lead: Option<f64>,
 }
 
 /// Where the frames of a joint are.
@@ -53,6 +55,7 @@ impl JointDef {
             b: b.into(),
             placement,
             laws: Vec::new(),
+            lead: None,
         }
     }
 
@@ -116,6 +119,27 @@ impl JointDef {
         Self::new(name, JointKind::Prismatic, a, b, point, axis)
     }
 
+    /// Translation along an axis that goes with rotation about it: a cylindrical joint whose
+    /// two coordinates a coupling of the same name ties together. The lead is the shift per
+    /// turn, m; a left-handed thread has a negative one.
+    pub fn screw(
+        name: impl Into<String>,
+        a: impl Into<Endpoint>,
+        b: impl Into<Endpoint>,
+        point: DVec3,
+        axis: DVec3,
+        lead: f64,
+    ) -> Self {
+        let mut def = Self::new(name, JointKind::Cylindrical, a, b, point, axis);
+        def.lead = Some(lead);
+        def
+    }
+
+    /// Name and lead of a screw.
+    pub(crate) fn thread(&self) -> Option<(&str, f64)> {
+        self.lead.map(|lead| (self.name.as_str(), lead))
+    }
+
     /// No relative motion.
     pub fn fixed(
         name: impl Into<String>,
@@ -153,6 +177,7 @@ impl JointDef {
             b: b.into(),
             placement,
             laws: Vec::new(),
+            lead: None,
         }
     }
 

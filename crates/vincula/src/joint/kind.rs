@@ -27,6 +27,8 @@ pub enum JointKind {
     Planar,
     /// The second point stays on the axis of the first frame: 2 rows.
     PointOnLine,
+    /// The second point stays in the plane square to the axis of the first frame: 1 row.
+    PointOnPlane,
     /// The two points keep this distance, m: 1 row.
     Distance(f64),
 }
@@ -43,6 +45,7 @@ impl JointKind {
             JointKind::Cylindrical => "cylindrical",
             JointKind::Planar => "planar",
             JointKind::PointOnLine => "point-on-line",
+            JointKind::PointOnPlane => "point-on-plane",
             JointKind::Distance(_) => "distance",
         }
     }
@@ -69,6 +72,7 @@ impl JointKind {
             JointKind::Cylindrical => vec![Slide(0), Slide(1), Square(0, 2), Square(1, 2)],
             JointKind::Planar => vec![Slide(2), Square(0, 2), Square(1, 2)],
             JointKind::PointOnLine => vec![Slide(0), Slide(1)],
+            JointKind::PointOnPlane => vec![Slide(2)],
             JointKind::Distance(length) => vec![Distance(*length)],
         }
     }

@@ -4,10 +4,13 @@
 //! (`kind.rs` lists which). The z axis of the frame is the axis of the joint.
 
 pub mod axis;
+mod coupling;
 mod def;
 mod kind;
 pub mod rows;
 
+pub(crate) use coupling::coordinate;
+pub use coupling::{Coordinate, Coupling, CouplingDef, Rule, Term};
 pub use def::JointDef;
 pub use kind::JointKind;
 

@@ -32,6 +32,14 @@ impl Gradient {
         t: [0.0; 3],
     };
 
+    /// Adds another gradient.
+    pub fn add(&mut self, other: &Gradient) {
+        for (sum, x) in self.a.iter_mut().zip(&other.a) {
+            *sum += x;
+        }
+        self.t = add(&self.t, &other.t);
+    }
+
     /// Adds `x ⊗ ȳ`.
     #[inline(always)]
     pub fn add_outer(&mut self, x: &V3, y: &V3) {
@@ -94,7 +102,7 @@ pub struct Row {
 
 impl Row {
     /// The same row in other units.
-    pub(super) fn scaled(mut self, k: f64) -> Row {
+    pub(crate) fn scaled(mut self, k: f64) -> Row {
         self.value *= k;
         for side in [&mut self.a, &mut self.b] {
             side.a = side.a.map(|x| k * x);

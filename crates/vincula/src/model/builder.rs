@@ -4,13 +4,14 @@ use std::collections::HashSet;
 
 use glam::{DQuat, DVec3};
 
-use super::{Body, BodyId, JointId, Model, ModelError, ParamBlock, Pose, Twist};
+use super::identity::identity;
+use super::{Body, BodyId, CouplingId, JointId, Model, ModelError, ParamBlock, Pose, Twist};
 use crate::body::mass::{MassError, MassProperties};
 use crate::body::material::Material;
 use crate::body::shape::Shape;
 use crate::force::ground::PenaltyGround;
 use crate::force::wind::Wind;
-use crate::joint::{Joint, JointDef};
+use crate::joint::{Coupling, CouplingDef, Joint, JointDef};
 use crate::math::lanes::{LANES, place};
 
 /// Exponential decay of velocity.
@@ -188,6 +189,7 @@ impl BodyDef {
 pub struct ModelBuilder {
     bodies: Vec<BodyDef>,
     joints: Vec<JointDef>,
+    couplings: Vec<CouplingDef>,
     gravity: DVec3,
     wind: Wind,
     ground: Option<PenaltyGround>,
@@ -205,6 +207,7 @@ impl ModelBuilder {
         ModelBuilder {
             bodies: Vec::new(),
             joints: Vec::new(),
+            couplings: Vec::new(),
             gravity: DVec3::new(0.0, 0.0, -9.81),
             wind: Wind::default(),
             ground: None,
@@ -237,8 +240,18 @@ impl ModelBuilder {
 
     /// Adds a joint.
     pub fn joint(&mut self, joint: JointDef) -> JointId {
+        let id = JointId::new(self.joints.len());
+        if let Some((name, lead)) = joint.thread() {
+            self.couplings.push(CouplingDef::screw(name, id, lead));
+        }
         self.joints.push(joint);
-        JointId::new(self.joints.len() - 1)
+        id
+    }
+
+    /// Adds a coupling between joints, or between the velocities of bodies.
+    pub fn coupling(&mut self, coupling: CouplingDef) -> CouplingId {
+        self.couplings.push(coupling);
+        CouplingId::new(self.couplings.len() - 1)
     }
 
     /// Checks everything and makes the model.
@@ -265,6 +278,13 @@ impl ModelBuilder {
             .map(|def| Joint::build(def, &bodies))
             .collect::<Result<Vec<_>, _>>()?;
         unique("joint", joints.iter().map(|j| j.name.as_str()))?;
+        let measured: Vec<bool> = self.couplings.iter().map(Coupling::measures).collect();
+        let couplings = self
+            .couplings
+            .into_iter()
+            .map(|def| Coupling::build(def, &joints, &bodies))
+            .collect::<Result<Vec<_>, _>>()?;
+        unique("coupling", couplings.iter().map(|c| c.name.as_str()))?;
         let mut params = vec![ParamBlock::EMPTY; bodies.len().div_ceil(LANES)];
         for (index, body) in bodies.iter().enumerate() {
             let (block, lane) = place(index);
@@ -278,15 +298,20 @@ impl ModelBuilder {
                 Some(start)
             })
             .collect();
-        Ok(Model {
+        let mut model = Model {
             bodies,
+            couplings,
+            identity: 0,
             axis_starts,
             joints,
             params,
             gravity: self.gravity,
             wind: self.wind,
             ground: self.ground,
-        })
+        };
+        model.measure_couplings(&measured);
+        model.identity = identity(&model);
+        Ok(model)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use super::{BodyId, JointId, Model, State};
+use super::{BodyId, CouplingId, JointId, Model, State};
 pub use crate::force::Wrench;
 use crate::joint::axis::Drive;
 use crate::math::lanes::{LANES, Lane, gather, place, scatter};
@@ -36,6 +36,12 @@ pub struct Control {
     pub(crate) active: bool,
     /// Drives that replace those of the model, by free coordinate.
     pub(crate) drives: Vec<Option<Drive>>,
+    /// Velocities that couplings ask for, by coupling, rad/s or m/s.
+    pub(crate) rates: Vec<f64>,
+    /// Factors of the terms of all couplings, in order.
+    pub(crate) factors: Vec<f64>,
+    /// The model that it is for.
+    pub(crate) identity: u64,
 }
 
 impl Control {
@@ -45,6 +51,14 @@ impl Control {
             blocks: vec![WrenchBlock::ZERO; model.params.len()],
             active: false,
             drives: vec![None; model.coordinates()],
+            rates: model.couplings.iter().map(|c| c.rate()).collect(),
+            factors: model
+                .couplings
+                .iter()
+                .flat_map(|c| c.terms())
+                .map(|t| t.factor)
+                .collect(),
+            identity: model.identity,
         }
     }
 
@@ -65,6 +79,37 @@ impl Control {
             }
             _ => false,
         }
+    }
+
+    /// The velocity that a velocity coupling asks for, rad/s or m/s. False for couplings on
+    /// position level and for values that are not finite.
+    pub fn set_coupling_rate(&mut self, model: &Model, coupling: CouplingId, rate: f64) -> bool {
+        let fits = model.coupling(coupling).is_velocity() && rate.is_finite();
+        if fits {
+            self.rates[coupling.index()] = rate;
+        }
+        fits
+    }
+
+    /// The factor of a term of a velocity coupling: the ratio of a gear that shifts without
+    /// steps, say. False for couplings on position level, which a change would make jump,
+    /// for terms that there are not, and for factors that are zero or not finite.
+    pub fn set_coupling_factor(
+        &mut self,
+        model: &Model,
+        coupling: CouplingId,
+        term: usize,
+        factor: f64,
+    ) -> bool {
+        let it = model.coupling(coupling);
+        let fits = it.is_velocity() && term < it.terms().len();
+        if !(fits && factor.is_finite() && factor != 0.0) {
+            return false;
+        }
+        let before = model.couplings[..coupling.index()].iter();
+        let first: usize = before.map(|c| c.terms().len()).sum();
+        self.factors[first + term] = factor;
+        true
     }
 
     /// Adds a wrench to a body.

@@ -32,10 +32,18 @@ pub enum ModelError {
         /// What is wrong and what to do.
         reason: String,
     },
-    /// Two bodies or two joints have the same name.
+    /// A coupling is unusable.
+    #[error("coupling '{coupling}': {reason}")]
+    Coupling {
+        /// Name of the coupling.
+        coupling: String,
+        /// What is wrong and what to do.
+        reason: String,
+    },
+    /// Two bodies, joints or couplings have the same name.
     #[error("the {kind} name '{name}' is used twice; names must be unique")]
     DuplicateName {
-        /// "body" or "joint".
+        /// "body", "joint" or "coupling".
         kind: &'static str,
         /// The name.
         name: String,

@@ -8,6 +8,10 @@ pub struct BodyId(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JointId(u32);
 
+/// A coupling of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CouplingId(u32);
+
 /// The fixed world, as one end of a joint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct World;
@@ -49,6 +53,17 @@ impl BodyId {
     }
 
     /// Position in `Model::bodies`.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl CouplingId {
+    pub(crate) fn new(index: usize) -> Self {
+        CouplingId(u32::try_from(index).expect("a model holds fewer than 2^32 couplings"))
+    }
+
+    /// Position in `Model::couplings`.
     pub fn index(self) -> usize {
         self.0 as usize
     }

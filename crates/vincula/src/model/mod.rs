@@ -3,14 +3,14 @@
 mod builder;
 mod control;
 mod error;
-pub mod graph;
+mod identity;
 mod ids;
 mod state;
 
 pub use builder::{BodyDef, Damping, Drag, ModelBuilder};
 pub use control::{Control, Wrench};
 pub use error::ModelError;
-pub use ids::{BodyId, Endpoint, JointId, World};
+pub use ids::{BodyId, CouplingId, Endpoint, JointId, World};
 pub use state::{History, MemoryBlock, State, StateBlock};
 
 use glam::{DQuat, DVec3};
@@ -21,7 +21,7 @@ use crate::body::material::Material;
 use crate::body::shape::Shape;
 use crate::force::ground::PenaltyGround;
 use crate::force::wind::Wind;
-use crate::joint::Joint;
+use crate::joint::{Coupling, Joint};
 use crate::math::lanes::{LANES, Lane, gather, place, scatter};
 
 /// Position and orientation: of a body, those of its shape frame in the world.
@@ -170,6 +170,9 @@ impl ParamBlock {
 pub struct Model {
     pub(crate) bodies: Vec<Body>,
     pub(crate) joints: Vec<Joint>,
+    pub(crate) couplings: Vec<Coupling>,
+    /// Tells this model from others.
+    pub(crate) identity: u64,
     pub(crate) params: Vec<ParamBlock>,
     /// First free coordinate of each joint among all of them.
     pub(crate) axis_starts: Vec<usize>,
@@ -187,6 +190,17 @@ impl Model {
     /// The joints, in the order they were added.
     pub fn joints(&self) -> &[Joint] {
         &self.joints
+    }
+
+    /// The couplings, in the order they were added.
+    pub fn couplings(&self) -> &[Coupling] {
+        &self.couplings
+    }
+
+    /// A number that tells models apart: equal for models that were built the same way. A
+    /// step refuses the state, control or workspace of a model with another one.
+    pub fn identity(&self) -> u64 {
+        self.identity
     }
 
     /// Gravity, m/s².
@@ -209,9 +223,11 @@ impl Model {
         self.joints.iter().map(Joint::rows).sum()
     }
 
-    /// Rows of the dual system: constraints, and coordinates along which something acts.
+    /// Rows of the dual system: constraints, coordinates along which something acts, and
+    /// couplings.
     pub fn dual_rows(&self) -> usize {
-        self.joints.iter().map(Joint::dual_rows).sum()
+        let joints: usize = self.joints.iter().map(Joint::dual_rows).sum();
+        joints + self.couplings.iter().map(Coupling::rows).sum::<usize>()
     }
 
     /// Free coordinates of all joints.
@@ -253,6 +269,24 @@ impl Model {
             .iter()
             .position(|j| j.name == name)
             .map(JointId::new)
+    }
+
+    /// One coupling.
+    pub fn coupling(&self, id: CouplingId) -> &Coupling {
+        &self.couplings[id.index()]
+    }
+
+    /// The ids of all couplings.
+    pub fn coupling_ids(&self) -> impl ExactSizeIterator<Item = CouplingId> + use<> {
+        (0..self.couplings.len()).map(CouplingId::new)
+    }
+
+    /// The coupling of this name.
+    pub fn find_coupling(&self, name: &str) -> Option<CouplingId> {
+        self.couplings
+            .iter()
+            .position(|c| c.name == name)
+            .map(CouplingId::new)
     }
 
     /// The mechanics of one body.

@@ -85,6 +85,8 @@ pub struct State {
     /// Free coordinates of the joints, angles unwrapped, rad or m.
     pub(crate) coordinates: Vec<f64>,
     pub(crate) history: Option<History>,
+    /// The model that it is a state of.
+    pub(crate) identity: u64,
 }
 
 impl State {
@@ -98,6 +100,7 @@ impl State {
             held: vec![0.0; model.dual_rows()],
             coordinates: vec![0.0; model.coordinates()],
             history: None,
+            identity: model.identity,
         }
     }
 
@@ -118,16 +121,18 @@ impl State {
         let joint = model.joint(joint);
         let kind = joint.axes.get(axis)?.kind;
         let row = kind.linearize(&self.carried(&joint.a), &self.carried(&joint.b));
-        let rate = |side: &Side, gradient: &Gradient| match side.endpoint.index() {
-            None => 0.0,
-            Some(body) => {
-                let (block, lane) = place(body);
-                let w: M3 = gather(&self.blocks[block].w, lane);
-                let v: V3 = gather(&self.blocks[block].v, lane);
-                gradient.a.iter().zip(&w).map(|(g, w)| g * w).sum::<f64>() + dot(&gradient.t, &v)
-            }
+        Some(self.rate_along(&joint.a, &row.a) + self.rate_along(&joint.b, &row.b))
+    }
+
+    /// What the motion of one end adds to the rate of a row of this gradient.
+    pub(crate) fn rate_along(&self, side: &Side, gradient: &Gradient) -> f64 {
+        let Some(body) = side.endpoint.index() else {
+            return 0.0;
         };
-        Some(rate(&joint.a, &row.a) + rate(&joint.b, &row.b))
+        let (block, lane) = place(body);
+        let w: M3 = gather(&self.blocks[block].w, lane);
+        let v: V3 = gather(&self.blocks[block].v, lane);
+        gradient.a.iter().zip(&w).map(|(g, w)| g * w).sum::<f64>() + dot(&gradient.t, &v)
     }
 
     /// The frame of one end of a joint.

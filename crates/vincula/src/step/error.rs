@@ -15,9 +15,9 @@ pub enum StepError {
     /// The step length is not a positive, finite number.
     #[error("the step length is {0} s; it must be positive and finite")]
     BadStep(f64),
-    /// A state or a model of another size was given.
-    #[error("the state, the control and the workspace belong to different models")]
-    Mismatch,
+    /// The state, the control or the workspace was made for another model.
+    #[error("the {0} is one of another model; make it from the model that is stepped")]
+    Mismatch(&'static str),
     /// A body's motion is not finite any more.
     #[error(
         "body '{body}' would get a non-finite motion at t = {time} s; use a smaller step or check \

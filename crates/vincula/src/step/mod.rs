@@ -62,16 +62,15 @@ fn check(
     if !(h > 0.0 && h.is_finite()) {
         return Err(StepError::BadStep(h));
     }
-    let blocks = model.params.len();
-    let sizes = [state.blocks.len(), control.blocks.len(), work.newton.len()];
-    let rows = work.dual.lambda.len();
-    if sizes.iter().any(|n| *n != blocks)
-        || rows != model.dual_rows()
-        || state.multipliers.len() != rows
-    {
-        return Err(StepError::Mismatch);
+    let given = [
+        ("state", state.identity),
+        ("control", control.identity),
+        ("workspace", work.identity),
+    ];
+    match given.iter().find(|(_, id)| *id != model.identity) {
+        Some((what, _)) => Err(StepError::Mismatch(what)),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// The vector instructions in use, for reports.

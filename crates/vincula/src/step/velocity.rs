@@ -55,14 +55,14 @@ fn project_velocity(model: &Model, work: &mut Workspace, scheme: &Scheme) -> Res
     }
     let mut previous = f64::INFINITY;
     for pass in 0..PASSES {
-        let drift = work.dual.drift(&work.newton, &work.active, scheme.h);
+        let drift = work.dual.drift(model, &work.newton, &work.active, scheme.h);
         if pass > 0 && !(drift < 0.1 * previous && drift > work.settings.residual_tolerance) {
             break;
         }
         previous = drift;
         work.dual.solve();
         while pass == 0 && work.dual.release_limits(scheme.h)? {
-            work.dual.drift(&work.newton, &work.active, scheme.h);
+            work.dual.drift(model, &work.newton, &work.active, scheme.h);
             work.dual.solve();
         }
         work.apply_dual(pass == 0);

@@ -6,7 +6,7 @@ use vincula::joint::JointKind;
 use vincula::prelude::*;
 
 /// Every kind of joint, with a distance of 0.4 m.
-pub const KINDS: [JointKind; 9] = [
+pub const KINDS: [JointKind; 10] = [
     JointKind::Ball,
     JointKind::Hinge,
     JointKind::Universal,
@@ -15,6 +15,7 @@ pub const KINDS: [JointKind; 9] = [
     JointKind::Cylindrical,
     JointKind::Planar,
     JointKind::PointOnLine,
+    JointKind::PointOnPlane,
     JointKind::Distance(0.4),
 ];
 

@@ -1,1 +1,0 @@
-//! The joint graph: which bodies hang together.
