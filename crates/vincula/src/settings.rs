@@ -116,7 +116,7 @@ impl Workspace {
             .joints
             .iter()
             .flat_map(|j| j.row_kinds())
-            .all(|row| matches!(row, RowKind::Point(_)))
+            .all(|row| matches!(row, RowKind::Point(_) | RowKind::Far(_)))
             && model.dual_rows() == model.rows();
         let uniform = model.ground.is_none()
             && model.bodies.iter().all(|b| {

@@ -316,7 +316,7 @@ fn sleigh_error(h: f64) -> [f64; 3] {
 fn a_sleigh_on_a_blade_turns_round_as_chaplygin_says() {
     let coarse = sleigh_error(4e-3);
     let fine = sleigh_error(1e-3);
-    println!("speed, energy, slip: {coarse:.1e?} {fine:.1e?}");
+    println!("speed, energy, slip: {coarse:?} {fine:?}");
     assert!(fine[0].abs() < 1e-4 && fine[1].abs() < 1e-4 && fine[2].abs() < 1e-9);
     assert!(
         fine[0].abs() < 0.12 * coarse[0].abs(),

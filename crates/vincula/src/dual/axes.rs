@@ -77,12 +77,19 @@ impl AxisRow {
             sign * self.law.friction
         } else {
             0.0
-        };
+        } + self.push();
         let g = self.theta * k + d / h;
         (
             g,
             (1.0 - self.theta) * k * self.start - d / h * self.start - bias + slip,
         )
+    }
+
+    /// The explicit push of a clamped limit that the coordinate starts the step beyond.
+    fn push(&self) -> f64 {
+        let [lower, upper] = self.law.limits;
+        let inside = self.start.max(lower).min(upper);
+        self.law.clamp().unwrap_or(0.0) * (self.start - inside)
     }
 
     /// Added compliance (m/N) and right-hand side (m) of the first half.
@@ -147,6 +154,8 @@ impl AxisRow {
                     self.mode = Mode::Slip(friction.signum());
                 }
             }
+            // A clamped limit stays where it is until the step ends, whatever its sign.
+            Mode::Lower | Mode::Upper if self.law.clamp().is_some() => {}
             Mode::Lower if force - soft(end) > 0.0 => self.mode = Mode::Free,
             Mode::Upper if force - soft(end) < 0.0 => self.mode = Mode::Free,
             _ => {}
@@ -333,6 +342,11 @@ impl Dual {
             let (a, b) = carried(&model.joints[row.joint], work);
             row.x = unwrap(row.kind, row.kind.value(&a, &b), row.start);
             row.moved = row.x - row.start;
+            if row.law.clamp().is_some() && matches!(row.mode, Mode::Lower | Mode::Upper) {
+                row.mode = Mode::Free;
+                let (g, q) = row.line(h);
+                row.held = g * row.x + q;
+            }
         }
         self.replace_compliance(|row| row.rate_equation(h, 0.0).0);
         self.refactor()
@@ -378,7 +392,7 @@ impl Dual {
 
 /// The angle that is nearest to where the coordinate was.
 pub(crate) fn unwrap(kind: AxisKind, value: f64, near: f64) -> f64 {
-    if !kind.is_angle() {
+    if !kind.wraps() {
         return value;
     }
     let turns = ((value - near) / std::f64::consts::TAU).round();

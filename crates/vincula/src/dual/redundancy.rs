@@ -46,7 +46,7 @@ pub struct RedundantJoint {
 /// What was found out about the joints of a model at a pose.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JointAnalysis {
-    /// Constraint rows.
+    /// Constraint rows, those of couplings included.
     pub rows: usize,
     /// Rows that are independent, for rigid bodies.
     pub rank: usize,
@@ -80,12 +80,13 @@ impl Dual {
     /// Finds redundant joints, and joints that do not hold, at a state of the model.
     pub fn analyse(&self, model: &Model, state: &State) -> Result<JointAnalysis, AnalysisError> {
         let mut found = JointAnalysis {
-            rows: model.rows(),
+            rows: model.rows() + model.coupling_rows(),
             ..JointAnalysis::default()
         };
         for island in &self.islands {
             self.analyse_island(model, state, island, &mut found)?;
         }
+        found.rank += model.coupling_rank(state);
         found.freedoms = (6 * model.bodies.len()).saturating_sub(found.rank);
         found.not_unique.sort_unstable();
         found.not_unique.dedup();

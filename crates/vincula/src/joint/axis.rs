@@ -1,14 +1,15 @@
 //! Free coordinates of joints: what they measure, and what acts along them.
 //!
 //! A hinge has an angle, a prismatic joint a shift, a cylindrical joint both, a universal
-//! joint two angles. Along each can act a spring with a damper, dry friction, a drive and
-//! limits. Their force λ resists the coordinate x, N m or N:
+//! joint two angles, a ball joint a rotation vector, swing and twist. Along each can act a
+//! spring with a damper, dry friction, a drive and limits. Their force λ resists the coordinate x, N m or N:
 //!
 //! - spring and damper: λ = k (x − x₀) + d ẋ,
 //! - drive: λ = k (x − target) + d (ẋ − speed), at most the effort,
 //! - friction: |λ| ≤ f, and any value that keeps x from moving,
 //! - limits: x ≥ lower with λ ≤ 0, x ≤ upper with λ ≥ 0.
 
+use super::rotation;
 use super::rows::{Carried, Gradient, Row};
 use crate::math::small::*;
 
@@ -21,6 +22,32 @@ pub enum AxisKind {
     SecondAngle,
     /// Displacement of the second point along the z axis of the first frame, m.
     Shift,
+    /// Displacement of the second point along axis 0 or 1 of the first frame, m.
+    Across(usize),
+    /// Component 0, 1 or 2 of the rotation vector of the second frame, in the first, rad;
+    /// for rotations of less than half a turn.
+    Rotation(usize),
+    /// Angle between the z axes of the two frames, rad, from 0 to π: the half angle of a cone.
+    Swing,
+    /// Rotation about z that is left when the second frame is swung back the short way, rad.
+    Twist,
+}
+
+/// How a limit is held.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub enum LimitMethod {
+    /// By complementarity: the limit pushes as much as it must, and never pulls.
+    #[default]
+    Complementarity,
+    /// As in He et al. 2026, section 4.6: a coordinate that would leave its range is held at
+    /// its end for the iteration, whatever the sign of the force, and one that starts a step
+    /// outside is pushed back by an explicit force of this stiffness, N m/rad or N/m. No
+    /// row holds its velocity.
+    Clamp {
+        /// Stiffness of the push, N m/rad or N/m.
+        stiffness: f64,
+    },
 }
 
 /// A spring with a damper.
@@ -65,6 +92,8 @@ pub enum Drive {
 pub struct AxisLaw {
     /// Lower and upper limit, rad or m; infinite where there is none.
     pub limits: [f64; 2],
+    /// How the limits are held.
+    pub limit_method: LimitMethod,
     /// Spring and damper.
     pub spring: Spring,
     /// Dry friction, N m or N.
@@ -79,6 +108,7 @@ impl Default for AxisLaw {
     fn default() -> Self {
         AxisLaw {
             limits: [f64::NEG_INFINITY, f64::INFINITY],
+            limit_method: LimitMethod::Complementarity,
             spring: Spring::default(),
             friction: 0.0,
             drive: Drive::None,
@@ -91,6 +121,14 @@ impl AxisLaw {
     /// Whether nothing acts.
     pub fn is_idle(&self) -> bool {
         *self == AxisLaw::default()
+    }
+
+    /// Stiffness of limits that are clamped.
+    pub(crate) fn clamp(&self) -> Option<f64> {
+        match self.limit_method {
+            LimitMethod::Complementarity => None,
+            LimitMethod::Clamp { stiffness } => Some(stiffness),
+        }
     }
 
     /// What is wrong with it, if anything.
@@ -120,6 +158,7 @@ impl AxisLaw {
             ("friction", self.friction),
             ("drive stiffness", stiffness),
             ("drive damping", damping),
+            ("limit stiffness", self.clamp().unwrap_or(0.0)),
         ];
         if let Some((what, value)) = positive.iter().find(|(_, x)| !(*x >= 0.0 && x.is_finite())) {
             return Some(format!(
@@ -195,6 +234,10 @@ impl AxisKind {
     pub fn value(self, a: &Carried, b: &Carried) -> f64 {
         match self {
             AxisKind::Shift => dot(&a.axes[2], &sub(&b.point, &a.point)),
+            AxisKind::Across(k) => dot(&a.axes[k], &sub(&b.point, &a.point)),
+            AxisKind::Rotation(k) => rotation::rotation(k, a, b),
+            AxisKind::Swing => rotation::swing(a, b),
+            AxisKind::Twist => rotation::twist(a, b),
             AxisKind::Angle => f64::atan2(dot(&a.axes[1], &b.axes[0]), dot(&a.axes[0], &b.axes[0])),
             AxisKind::SecondAngle => {
                 f64::atan2(dot(&b.axes[1], &a.axes[2]), dot(&b.axes[2], &a.axes[2]))
@@ -204,7 +247,15 @@ impl AxisKind {
 
     /// Whether it is an angle.
     pub fn is_angle(self) -> bool {
-        self != AxisKind::Shift
+        !matches!(self, AxisKind::Shift | AxisKind::Across(_))
+    }
+
+    /// Whether it is an angle that counts whole turns.
+    pub fn wraps(self) -> bool {
+        matches!(
+            self,
+            AxisKind::Angle | AxisKind::SecondAngle | AxisKind::Twist
+        )
     }
 
     /// The coordinate and its gradients.
@@ -215,11 +266,15 @@ impl AxisKind {
             b: Gradient::ZERO,
         };
         match self {
-            AxisKind::Shift => {
+            AxisKind::Rotation(k) => return rotation::rotation_row(k, a, b),
+            AxisKind::Swing => return rotation::swing_row(a, b),
+            AxisKind::Twist => return rotation::twist_row(a, b),
+            AxisKind::Shift | AxisKind::Across(_) => {
+                let k = if let AxisKind::Across(k) = self { k } else { 2 };
                 let d = sub(&b.point, &a.point);
-                row.a.add_outer(&d, &a.axes_body[2]);
-                row.a.add_point(-1.0, &a.axes[2], &a.point_body);
-                row.b.add_point(1.0, &a.axes[2], &b.point_body);
+                row.a.add_outer(&d, &a.axes_body[k]);
+                row.a.add_point(-1.0, &a.axes[k], &a.point_body);
+                row.b.add_point(1.0, &a.axes[k], &b.point_body);
             }
             AxisKind::Angle => {
                 let (s, c) = (dot(&a.axes[1], &b.axes[0]), dot(&a.axes[0], &b.axes[0]));
@@ -247,7 +302,18 @@ mod tests {
     use super::*;
     use crate::math::rotation::exp;
 
-    const KINDS: [AxisKind; 3] = [AxisKind::Angle, AxisKind::SecondAngle, AxisKind::Shift];
+    const KINDS: [AxisKind; 10] = [
+        AxisKind::Angle,
+        AxisKind::SecondAngle,
+        AxisKind::Shift,
+        AxisKind::Across(0),
+        AxisKind::Across(1),
+        AxisKind::Rotation(0),
+        AxisKind::Rotation(1),
+        AxisKind::Rotation(2),
+        AxisKind::Swing,
+        AxisKind::Twist,
+    ];
 
     fn carried(map: &M3, place: &V3, axes: &M3) -> Carried {
         let column = |k: usize| [axes[k], axes[3 + k], axes[6 + k]];
@@ -313,5 +379,50 @@ mod tests {
         let turned = exp::<false>(&[0.4, 0.0, 0.0]);
         let b = carried(&turned, &[0.0; 3], &IDENTITY);
         assert!((AxisKind::SecondAngle.value(&a, &b) - 0.4).abs() < 1e-15);
+    }
+
+    #[test]
+    fn swing_twist_and_rotation_vector_read_a_turn_back() {
+        let vector = [0.4, -0.7, 0.5];
+        let read = |vector: &V3, kind: AxisKind| {
+            let b = carried(&exp::<false>(vector), &[0.0; 3], &IDENTITY);
+            kind.value(&carried(&IDENTITY, &[0.0; 3], &IDENTITY), &b)
+        };
+        for scale_by in [1e-9, 1e-5, 1.0, 3.0] {
+            let vector = scale(&vector, scale_by);
+            for k in 0..3 {
+                let x = read(&vector, AxisKind::Rotation(k));
+                assert!(
+                    (x - vector[k]).abs() < 1e-14 * (1.0 + 10.0 * scale_by),
+                    "{x}"
+                );
+            }
+        }
+        // A twist about z, then a swing about an axis square to z.
+        let (swing, twist) = ([0.6, 0.8, 0.0], 0.9);
+        let m = mul(
+            &exp::<false>(&scale(&swing, 1.1)),
+            &exp::<false>(&[0.0, 0.0, twist]),
+        );
+        let (a, b) = (
+            carried(&IDENTITY, &[0.0; 3], &IDENTITY),
+            carried(&m, &[0.0; 3], &IDENTITY),
+        );
+        assert!((AxisKind::Swing.value(&a, &b) - 1.1).abs() < 1e-14);
+        assert!((AxisKind::Twist.value(&a, &b) - twist).abs() < 1e-14);
+    }
+
+    /// Where the axes are parallel the direction of swing is arbitrary, but never none.
+    #[test]
+    fn swing_has_a_gradient_of_length_one_everywhere() {
+        for angle in [0.0, 1e-12, 1e-7, 0.3, 3.0] {
+            let a = carried(&IDENTITY, &[0.0; 3], &IDENTITY);
+            let b = carried(&exp::<false>(&[angle, 0.0, 0.0]), &[0.0; 3], &IDENTITY);
+            let row = AxisKind::Swing.linearize(&a, &b);
+            for g in [row.a, row.b] {
+                let length = g.a.iter().map(|x| x * x).sum::<f64>().sqrt();
+                assert!((length - 1.0).abs() < 1e-6, "{angle}: {length}");
+            }
+        }
     }
 }

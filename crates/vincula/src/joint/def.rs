@@ -2,8 +2,8 @@
 
 use glam::{DMat3, DQuat, DVec3};
 
-use super::JointKind;
-use super::axis::{Axis, AxisLaw, Drive, Spring};
+use super::axis::{Axis, AxisLaw, Drive, LimitMethod, Spring};
+use super::{JointForm, JointKind, MAX_ROWS};
 use crate::model::{Body, Endpoint, Pose};
 
 /// A joint to be added to a model.
@@ -13,6 +13,7 @@ pub struct JointDef {
     pub(super) kind: JointKind,
     pub(super) a: Endpoint,
     pub(super) b: Endpoint,
+    pub(super) form: JointForm,
     placement: Placement,
     laws: Vec<(usize, AxisLaw)>,
     /// Lead of a screw, m per turn.
@@ -53,6 +54,7 @@ impl JointDef {
             kind,
             a: a.into(),
             b: b.into(),
+            form: JointForm::Compact,
             placement,
             laws: Vec::new(),
             lead: None,
@@ -175,10 +177,22 @@ impl JointDef {
             kind,
             a: a.into(),
             b: b.into(),
+            form: JointForm::Compact,
             placement,
             laws: Vec::new(),
             lead: None,
         }
+    }
+
+    /// Compact or linear rows, of a hinge or a universal joint.
+    pub fn form(mut self, form: JointForm) -> Self {
+        self.form = form;
+        self
+    }
+
+    /// Whether anything acts along a free coordinate.
+    pub(super) fn has_laws(&self) -> bool {
+        self.laws.iter().any(|(_, law)| !law.is_idle())
     }
 
     fn law(&mut self, axis: usize) -> &mut AxisLaw {
@@ -196,6 +210,27 @@ impl JointDef {
     pub fn limits(mut self, axis: usize, lower: f64, upper: f64) -> Self {
         self.law(axis).limits = [lower, upper];
         self
+    }
+
+    /// How the limits of a free coordinate are held.
+    pub fn limit_method(mut self, axis: usize, method: LimitMethod) -> Self {
+        self.law(axis).limit_method = method;
+        self
+    }
+
+    /// Keeps the z axes of a ball joint's frames within an angle, rad: a cone.
+    pub fn cone(self, half_angle: f64) -> Self {
+        self.limits(SWING, f64::NEG_INFINITY, half_angle)
+    }
+
+    /// Limits of the twist of a ball joint about the z axis of its frames, rad.
+    pub fn twist_limits(self, lower: f64, upper: f64) -> Self {
+        self.limits(TWIST, lower, upper)
+    }
+
+    /// A spring with a damper that turns a ball joint back, the same about every axis.
+    pub fn rotation_spring(self, spring: Spring) -> Self {
+        (0..3).fold(self, |def, axis| def.spring(axis, spring))
     }
 
     /// A spring with a damper along a free coordinate.
@@ -232,6 +267,18 @@ impl JointDef {
             if let Some(fault) = law.fault() {
                 return Err(fault);
             }
+        }
+        let acting = self.laws.iter().filter(|(_, law)| !law.is_idle()).count();
+        let room = MAX_ROWS - self.kind.rows_in(self.form).len();
+        if acting > room {
+            return Err(format!(
+                "laws act along {acting} of its coordinates; a {} joint has room for {room}",
+                self.kind.name()
+            ));
+        }
+        // Ball joints come by the million: without laws nobody keeps track of theirs.
+        if self.kind == JointKind::Ball && acting == 0 {
+            return Ok(Vec::new());
         }
         let law = |k: usize| {
             self.laws
@@ -283,6 +330,10 @@ impl JointDef {
         }
     }
 }
+
+/// Numbers of a ball joint's swing and twist among its coordinates.
+const SWING: usize = 3;
+const TWIST: usize = 4;
 
 /// A frame whose z axis is `axis` and whose x axis is `second` (or any normal).
 fn frame_rotation(axis: DVec3, second: Option<DVec3>) -> Result<DQuat, String> {

@@ -4,8 +4,9 @@
 //! 5, a universal joint 4, a prismatic joint 5. The linear hinge is two ball joints on the
 //! axis, 6 rows, one of which only the stiffness of the bodies resists.
 
+use super::JointForm;
 use super::axis::AxisKind;
-use super::rows::RowKind::{self, Distance, Point, Slide, Square};
+use super::rows::RowKind::{self, Distance, Far, Point, Slide, Square};
 
 /// What a joint ties together. The axis is the z axis of its frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,7 +51,17 @@ impl JointKind {
         }
     }
 
-    /// The rows of this joint.
+    /// The rows of this joint in one of its forms.
+    pub(super) fn rows_in(&self, form: JointForm) -> Vec<RowKind> {
+        match (form, self) {
+            (JointForm::Linear, JointKind::Hinge) => {
+                vec![Point(0), Point(1), Point(2), Far(0), Far(1), Far(2)]
+            }
+            _ => self.row_kinds(),
+        }
+    }
+
+    /// The rows of this joint in its compact form.
     pub fn row_kinds(&self) -> Vec<RowKind> {
         match self {
             JointKind::Ball => vec![Point(0), Point(1), Point(2)],
@@ -84,7 +95,17 @@ impl JointKind {
             JointKind::Universal => &[AxisKind::Angle, AxisKind::SecondAngle],
             JointKind::Prismatic => &[AxisKind::Shift],
             JointKind::Cylindrical => &[AxisKind::Angle, AxisKind::Shift],
-            _ => &[],
+            JointKind::Planar => &[AxisKind::Across(0), AxisKind::Across(1), AxisKind::Angle],
+            JointKind::PointOnLine => &[AxisKind::Shift],
+            JointKind::PointOnPlane => &[AxisKind::Across(0), AxisKind::Across(1)],
+            JointKind::Ball => &[
+                AxisKind::Rotation(0),
+                AxisKind::Rotation(1),
+                AxisKind::Rotation(2),
+                AxisKind::Swing,
+                AxisKind::Twist,
+            ],
+            JointKind::Fixed | JointKind::Distance(_) => &[],
         }
     }
 

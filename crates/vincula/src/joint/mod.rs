@@ -7,12 +7,16 @@ pub mod axis;
 mod coupling;
 mod def;
 mod kind;
+mod linear;
+mod rotation;
 pub mod rows;
 
 pub(crate) use coupling::coordinate;
 pub use coupling::{Coordinate, Coupling, CouplingDef, Rule, Term};
 pub use def::JointDef;
 pub use kind::JointKind;
+pub use linear::JointForm;
+pub(crate) use linear::expand;
 
 use glam::{DMat3, DVec3};
 
@@ -107,19 +111,13 @@ impl Joint {
         };
         let kind = def.kind;
         kind.check().map_err(wrong)?;
-        if def.a == def.b {
-            let who = match def.a {
-                Endpoint::World => "the world",
-                Endpoint::Body(_) => "the same body",
-            };
+        check_ends(&def, bodies).map_err(wrong)?;
+        let linear = matches!(kind, JointKind::Ball | JointKind::Hinge);
+        if def.form == JointForm::Linear && !linear {
             return Err(wrong(format!(
-                "both ends are {who}; a joint needs two different ends"
+                "a {} joint has no linear form; use the compact one",
+                kind.name()
             )));
-        }
-        for end in [def.a, def.b] {
-            if end.index().is_some_and(|i| i >= bodies.len()) {
-                return Err(wrong("it names a body that is not in this model".into()));
-            }
         }
         let [frame_a, frame_b] = def.frames(bodies).map_err(wrong)?;
         let a = side(def.a, &frame_a, bodies);
@@ -133,9 +131,27 @@ impl Joint {
             b,
             length,
             axes,
-            rows: kind.row_kinds(),
+            rows: kind.rows_in(def.form),
         })
     }
+}
+
+/// A joint has two different ends, both in the model.
+fn check_ends(def: &JointDef, bodies: &[Body]) -> Result<(), String> {
+    if def.a == def.b {
+        let who = match def.a {
+            Endpoint::World => "the world",
+            Endpoint::Body(_) => "the same body",
+        };
+        return Err(format!(
+            "both ends are {who}; a joint needs two different ends"
+        ));
+    }
+    let strange = |end: &Endpoint| end.index().is_some_and(|i| i >= bodies.len());
+    if [def.a, def.b].iter().any(strange) {
+        return Err("it names a body that is not in this model".into());
+    }
+    Ok(())
 }
 
 /// A frame given in the shape frame of a body, seen from its principal frame.

@@ -7,6 +7,7 @@
 //! | row | C | dC/dA_a | dC/dA_b |
 //! |---|---|---|---|
 //! | point | e·(p_a − p_b) | e ⊗ ȳ_a | −e ⊗ ȳ_b |
+//! | far | e·(p_a + ℓ a − p_b − ℓ b) | e ⊗ (ȳ_a + ℓ ū) | −e ⊗ (ȳ_b + ℓ w̄) |
 //! | square | ℓ a·b | ℓ b ⊗ ū | ℓ a ⊗ w̄ |
 //! | slide | a·(p_b − p_a) | d ⊗ ū − a ⊗ ȳ_a | a ⊗ ȳ_b |
 //! | distance | (d·d − L²)/2L | −d ⊗ ȳ_a / L | d ⊗ ȳ_b / L |
@@ -117,6 +118,8 @@ impl Row {
 pub enum RowKind {
     /// The world component `0` of p_a − p_b.
     Point(usize),
+    /// The same of the points one length farther along the z axes.
+    Far(usize),
     /// Axis `0` of the first frame is square to axis `1` of the second.
     Square(usize, usize),
     /// p_b − p_a has no component along axis `0` of the first frame.
@@ -130,6 +133,9 @@ impl RowKind {
     pub fn value(self, a: &Carried, b: &Carried, length: f64) -> f64 {
         match self {
             RowKind::Point(k) => a.point[k] - b.point[k],
+            RowKind::Far(k) => {
+                a.point[k] + length * a.axes[2][k] - b.point[k] - length * b.axes[2][k]
+            }
             RowKind::Square(i, j) => length * dot(&a.axes[i], &b.axes[j]),
             RowKind::Slide(i) => dot(&a.axes[i], &sub(&b.point, &a.point)),
             RowKind::Distance(l) => {
@@ -152,6 +158,13 @@ impl RowKind {
                 e[k] = 1.0;
                 row.a.add_point(1.0, &e, &a.point_body);
                 row.b.add_point(-1.0, &e, &b.point_body);
+            }
+            RowKind::Far(k) => {
+                let mut e = [0.0; 3];
+                e[k] = 1.0;
+                let far = |side: &Carried| axpy(&side.point_body, length, &side.axes_body[2]);
+                row.a.add_point(1.0, &e, &far(a));
+                row.b.add_point(-1.0, &e, &far(b));
             }
             RowKind::Square(i, j) => {
                 row.a.add_outer(&scale(&b.axes[j], length), &a.axes_body[i]);
@@ -178,7 +191,8 @@ mod tests {
     use super::*;
     use crate::math::rotation::exp;
 
-    const KINDS: [RowKind; 7] = [
+    const KINDS: [RowKind; 8] = [
+        RowKind::Far(1),
         RowKind::Point(0),
         RowKind::Point(2),
         RowKind::Square(0, 2),

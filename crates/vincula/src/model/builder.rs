@@ -11,7 +11,7 @@ use crate::body::material::Material;
 use crate::body::shape::Shape;
 use crate::force::ground::PenaltyGround;
 use crate::force::wind::Wind;
-use crate::joint::{Coupling, CouplingDef, Joint, JointDef};
+use crate::joint::{Coupling, CouplingDef, Joint, JointDef, expand};
 use crate::math::lanes::{LANES, place};
 
 /// Exponential decay of velocity.
@@ -131,7 +131,7 @@ impl BodyDef {
         self
     }
 
-    fn build(self) -> Result<Body, ModelError> {
+    pub(crate) fn build(self) -> Result<Body, ModelError> {
         let name = self.name;
         let wrong = |reason: String| ModelError::Body {
             body: name.clone(),
@@ -266,14 +266,14 @@ impl ModelBuilder {
         if let Some(ground) = &self.ground {
             ground.check()?;
         }
-        let bodies = self
+        let mut bodies = self
             .bodies
             .into_iter()
             .map(BodyDef::build)
             .collect::<Result<Vec<_>, _>>()?;
+        let joints = expand(self.joints, &mut bodies)?;
         unique("body", bodies.iter().map(|b| b.name.as_str()))?;
-        let joints = self
-            .joints
+        let joints = joints
             .into_iter()
             .map(|def| Joint::build(def, &bodies))
             .collect::<Result<Vec<_>, _>>()?;

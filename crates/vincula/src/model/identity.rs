@@ -92,6 +92,7 @@ impl Words {
             return self.word(0);
         }
         self.numbers(&law.limits);
+        self.number(law.clamp().unwrap_or(-1.0));
         self.numbers(&[law.spring.stiffness, law.spring.damping, law.spring.rest]);
         self.numbers(&[law.friction, law.effort]);
         match law.drive {

@@ -1,12 +1,15 @@
 //! The world that is simulated: `Model` (immutable), `State`, `Control`.
 
+mod assemble;
 mod builder;
 mod control;
 mod error;
 mod identity;
 mod ids;
+mod rigid;
 mod state;
 
+pub use assemble::{Assembly, AssemblyError};
 pub use builder::{BodyDef, Damping, Drag, ModelBuilder};
 pub use control::{Control, Wrench};
 pub use error::ModelError;
@@ -227,7 +230,12 @@ impl Model {
     /// couplings.
     pub fn dual_rows(&self) -> usize {
         let joints: usize = self.joints.iter().map(Joint::dual_rows).sum();
-        joints + self.couplings.iter().map(Coupling::rows).sum::<usize>()
+        joints + self.coupling_rows()
+    }
+
+    /// Rows of all couplings.
+    pub fn coupling_rows(&self) -> usize {
+        self.couplings.iter().map(Coupling::rows).sum()
     }
 
     /// Free coordinates of all joints.

@@ -112,14 +112,19 @@ impl State {
     /// A free coordinate of a joint (0 is its first), rad or m; angles count whole turns.
     /// `None` when the joint has no such coordinate.
     pub fn coordinate(&self, model: &Model, joint: JointId, axis: usize) -> Option<f64> {
-        model.joint(joint).axes.get(axis)?;
-        Some(self.coordinates[model.axis_starts[joint.index()] + axis])
+        let it = model.joint(joint);
+        if axis < it.axes.len() {
+            return Some(self.coordinates[model.axis_starts[joint.index()] + axis]);
+        }
+        // Nobody keeps track of the coordinates of a ball joint without laws.
+        let kind = it.kind.axes().get(axis)?;
+        Some(kind.value(&self.carried(&it.a), &self.carried(&it.b)))
     }
 
     /// Velocity of a free coordinate of a joint, rad/s or m/s.
     pub fn coordinate_rate(&self, model: &Model, joint: JointId, axis: usize) -> Option<f64> {
         let joint = model.joint(joint);
-        let kind = joint.axes.get(axis)?.kind;
+        let kind = joint.kind.axes().get(axis)?;
         let row = kind.linearize(&self.carried(&joint.a), &self.carried(&joint.b));
         Some(self.rate_along(&joint.a, &row.a) + self.rate_along(&joint.b, &row.b))
     }
