@@ -11,6 +11,10 @@ use vincula::joint::{Coordinate, JointKind};
 use vincula::model::Wrench;
 use vincula::prelude::*;
 
+/// Velocities are projected until a step of 2 ms is off by less than 1e-11 m, or 1e-7 rad/s at
+/// the radius of gyration of these wheels, 0.07 m.
+const RATE: f64 = 1e-7;
+
 fn wheel(name: &str, radius: f64) -> BodyDef {
     let half_length = 0.02;
     let shape = Shape::Cylinder {
@@ -65,8 +69,10 @@ fn a_torque_on_one_gear_turns_both() {
         let load = inertia(&model, small) + ratio * ratio * inertia(&model, large);
         let expected = torque / load * 0.1;
         let rate = state.twist(&model, small).angular.z;
+        // Implicit Euler brakes what turns.
+        let tolerance = if integrator.order() == 1 { 1e-4 } else { 1e-6 };
         assert!(
-            (rate / expected - 1.0).abs() < 1e-6,
+            (rate / expected - 1.0).abs() < tolerance,
             "{integrator}: {rate} {expected}"
         );
         // What turns the large wheel comes through the gear alone.
@@ -119,8 +125,8 @@ fn planetary() -> (Model, CouplingId) {
     (builder.build().unwrap(), gear)
 }
 
-#[test]
-fn gears_on_a_moving_carrier_keep_energy_and_angular_momentum() {
+/// Relative change of energy and angular momentum in four seconds, and the error of the mesh.
+fn planetary_drift(integrator: Integrator, h: f64) -> [f64; 3] {
     let (model, gear) = planetary();
     let mut state = model.initial_state();
     // Wheels at 5 and -7.5 rad/s relative to a carrier at 2 rad/s.
@@ -133,14 +139,29 @@ fn gears_on_a_moving_carrier_keep_energy_and_angular_momentum() {
         total_energy(&model, &state),
         momentum(&model, &state).angular.z,
     );
-    let mut work = Workspace::new(&model, Settings::default());
-    run(&model, &mut state, &mut work, 2e-3, 2000);
+    let mut work = Workspace::new(&model, Settings::with_integrator(integrator));
+    run(&model, &mut state, &mut work, h, (4.0 / h).round() as usize);
+    assert!(worst_gap(&model, &state).0 < 1e-9);
     let lost = total_energy(&model, &state) / energy - 1.0;
     let drift = momentum(&model, &state).angular.z / turning - 1.0;
-    let error = coupling_error(&model, &state, gear);
-    println!("energy {lost:.1e}, angular momentum {drift:.1e}, mesh {error:.1e}");
-    assert!(lost.abs() < 1e-5 && drift.abs() < 1e-6 && error.abs() < 1e-9);
-    assert!(worst_gap(&model, &state).0 < 1e-9);
+    [lost, drift, coupling_error(&model, &state, gear)].map(f64::abs)
+}
+
+#[test]
+fn gears_on_a_moving_carrier_keep_energy_and_angular_momentum() {
+    for integrator in [Integrator::Tempered, Integrator::Rattle] {
+        let [coarse, fine] = [4e-3, 1e-3].map(|h| planetary_drift(integrator, h));
+        println!("{integrator}: energy, momentum, mesh {coarse:?} {fine:?}");
+        assert!(fine[0] < 5e-6 && fine[1] < 5e-6 && fine[2] < 1e-9);
+        for k in 0..2 {
+            // Below ρv²/E = 1e-6 what counts is that the bodies start without the strain of
+            // their rotation, whatever the step.
+            assert!(
+                fine[k] < 0.1 * coarse[k] || fine[k] < 1e-6,
+                "not of second order"
+            );
+        }
+    }
 }
 
 #[test]
@@ -222,7 +243,8 @@ fn a_differential_shares_the_turn_of_its_cage() {
     }
     let rate = |k: usize| state.twist(&model, bodies[k]).angular.z;
     assert!(rate(2) > rate(1) + 1.0);
-    assert!((2.0 * rate(0) - rate(1) - rate(2)).abs() < 1e-9);
+    let turning = |k: usize| state.coordinate_rate(&model, hinges[k].joint, 0).unwrap();
+    assert!((2.0 * turning(0) - turning(1) - turning(2)).abs() < RATE);
     assert!(coupling_error(&model, &state, cage).abs() < 1e-10);
     // Lagrange: I (2 a_cage) gives α = (T − 2μ)/I, (−0.2 + μ)/I, μ/I with 2α₀ = α₁ + α₂.
     let mu = (2.0 + 0.2) / 6.0;
@@ -257,15 +279,16 @@ fn rates_follow_a_ratio_that_changes_while_they_run() {
         let ratio = 1.0 + 0.005 * f64::from(k);
         assert!(control.set_coupling_factor(&model, belt, 0, -ratio));
         step(&model, &mut state, &control, &mut work, 2e-3).unwrap();
-        let rates = [motor, driven].map(|b| state.twist(&model, b).angular.z);
+        // Bodies are elastic: it is the frames of the joints that the coupling ties.
+        let rates = [first, second].map(|j| state.coordinate_rate(&model, j, 0).unwrap());
         let error = rates[1] - ratio * rates[0] - 0.5;
-        assert!(error.abs() < 1e-8, "step {k}: {error:.1e} rad/s");
+        assert!(error.abs() < RATE, "step {k}: {error:.1e} rad/s");
     }
     assert!((state.twist(&model, driven).angular.z - 30.4).abs() < 0.5);
     assert!(control.set_coupling_rate(&model, belt, -1.0));
     step(&model, &mut state, &control, &mut work, 2e-3).unwrap();
-    let rates = [motor, driven].map(|b| state.twist(&model, b).angular.z);
-    assert!((rates[1] - 2.995 * rates[0] + 1.0).abs() < 1e-8);
+    let rates = [first, second].map(|j| state.coordinate_rate(&model, j, 0).unwrap());
+    assert!((rates[1] - 2.995 * rates[0] + 1.0).abs() < RATE);
     assert!(!control.set_coupling_rate(&model, belt, f64::NAN));
 }
 
@@ -358,7 +381,8 @@ fn a_ball_rolls_down_an_incline() {
         let tolerance = if integrator == Integrator::Bdf2 {
             5e-3
         } else {
-            1e-4
+            // A twelfth of the square of the angle of a step, 0.055 rad at the end.
+            2.5e-4
         };
         assert!((speed / expected - 1.0).abs() < tolerance);
         assert!((twist.angular.y * 0.1 / speed - 1.0).abs() < tolerance);
@@ -401,29 +425,17 @@ fn a_ball_on_a_turntable_goes_in_circles() {
     state.set_twist(&model, body, Twist { linear, angular });
     let mut work = Workspace::new(&model, Settings::default());
     let orbit = TAU / (2.0 / 7.0 * speed);
-    let steps = 4000;
-    run(
-        &model,
-        &mut state,
-        &mut work,
-        orbit / f64::from(steps) / 2.0,
-        2000,
-    );
+    run(&model, &mut state, &mut work, orbit / 8000.0, 4000);
     // After half an orbit the velocity has turned round.
     let half = state.twist(&model, body).linear;
     println!("{half:?}");
     assert!((half + linear).length() < 2e-3 * linear.length());
-    run(
-        &model,
-        &mut state,
-        &mut work,
-        orbit / f64::from(steps) / 2.0,
-        6000,
-    );
+    run(&model, &mut state, &mut work, orbit / 8000.0, 4000);
     let twist = state.twist(&model, body);
     let back = state.center(body) - center;
     println!("{twist:?}, {back:?}");
-    assert!((twist.linear + linear).length() < 5e-3 * linear.length());
+    assert!((twist.linear - linear).length() < 2e-3 * linear.length());
+    assert!(back.length() < 2e-3);
     assert!(coupling_error(&model, &state, roll).abs() < 1e-9);
     assert!(worst_gap(&model, &state).0 < 1e-9);
 }

@@ -296,6 +296,17 @@ impl JointDef {
             .collect())
     }
 
+    /// Where x and y of the frame are coordinates of their own, x lies as near to the x axis
+    /// of the world as it can (or to y, when the axis of the joint is x).
+    fn usual_second_axis(&self, axis: DVec3) -> Option<DVec3> {
+        let named = [JointKind::Ball, JointKind::Planar, JointKind::PointOnPlane];
+        let z = axis
+            .try_normalize()
+            .filter(|_| named.contains(&self.kind))?;
+        let x = if z.x.abs() < 0.9 { DVec3::X } else { DVec3::Y };
+        (x - z * z.dot(x)).try_normalize()
+    }
+
     /// The frames in the shape frames of the two ends.
     pub(super) fn frames(&self, bodies: &[Body]) -> Result<[Pose; 2], String> {
         match &self.placement {
@@ -316,7 +327,8 @@ impl JointDef {
                 if !(first.is_finite() && second.is_finite()) {
                     return Err("its point must be finite".into());
                 }
-                let rotation = frame_rotation(*axis, *second_axis)?;
+                let second_axis = second_axis.or_else(|| self.usual_second_axis(*axis));
+                let rotation = frame_rotation(*axis, second_axis)?;
                 let world = [first, second].map(|p| Pose {
                     translation: *p,
                     rotation,

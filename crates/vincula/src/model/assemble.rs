@@ -9,7 +9,7 @@
 use glam::DQuat;
 use thiserror::Error;
 
-use super::rigid::{excess, rows, shortest, square_sum, times};
+use super::rigid::{RigidRow, overrun, rows, shortest, square_sum, times};
 use super::{BodyId, Model, Pose, State};
 use crate::diagnostics::{coupling_error, joint_gap};
 use crate::math::small::*;
@@ -21,6 +21,10 @@ pub const GAP_TOLERANCE: f64 = 1e-9;
 const CONTENT: f64 = 1e-13;
 /// Iterations at most.
 const MOST_ITERATIONS: usize = 200;
+/// Iterations that look back to the initial pose.
+const LEAST_MOTION: usize = 20;
+/// Less than this fraction of the sum of squares must be left, or progress is little.
+const LITTLE: f64 = 0.999_999;
 /// Most that a body turns in one iteration, rad.
 const LONGEST_TURN: f64 = 0.4;
 
@@ -77,7 +81,8 @@ fn gaps(model: &Model, state: &State) -> Vec<(String, f64)> {
             } else {
                 1.0
             };
-            unit * excess(axis, state.coordinates[first + k]).abs()
+            let x = state.coordinates[first + k];
+            overrun(axis, x).map_or(0.0, |stop| unit * (x - stop).abs())
         });
         let gap = beyond.fold(joint_gap(model, state, id), f64::max);
         (joint.name.clone(), gap)
@@ -150,53 +155,24 @@ impl Model {
     pub fn assemble(&self) -> Result<Assembly, AssemblyError> {
         let start = self.initial_state();
         let before = worst(&gaps(self, &start));
-        let mut state = start.clone();
-        let mut gap = before;
-        let mut iterations = 0;
+        let mut search = Search {
+            model: self,
+            stops: vec![None; self.coordinates()],
+            state: start.clone(),
+        };
+        let (mut iterations, mut gap) = (0, before);
         while gap > CONTENT && iterations < MOST_ITERATIONS {
+            // The way back to the start matters while there is a way to go. Later it would
+            // only disturb: logarithms of large turns do not add up.
+            let from = (iterations < LEAST_MOTION).then_some(&start);
+            let slow = !search.advance(from);
             iterations += 1;
-            let step = self.assembly_step(&start, &state);
-            let longest = longest_turn(self, &step);
-            let mut fraction = (LONGEST_TURN / longest).min(1.0);
-            let open = square_sum(&rows(self, &state));
-            let mut next = moved(self, &state, &step, fraction);
-            for _ in 0..12 {
-                if square_sum(&rows(self, &next)) < open {
-                    break;
-                }
-                fraction *= 0.5;
-                next = moved(self, &state, &step, fraction);
-            }
-            let reached = square_sum(&rows(self, &next));
-            if !(reached < open) {
-                break;
-            }
-            state = next;
-            gap = worst(&gaps(self, &state));
-            if gap > GAP_TOLERANCE && reached > 0.999_999 * open && iterations > 20 {
+            gap = worst(&gaps(self, &search.state));
+            if slow && iterations > LEAST_MOTION {
                 break;
             }
         }
-        self.finish_assembly(&start, state, before, iterations)
-    }
-
-    /// The way to the shortest solution of the rows as they are at a state.
-    fn assembly_step(&self, start: &State, state: &State) -> Vec<f64> {
-        let unknowns = 6 * self.bodies.len();
-        let mut d = vec![0.0; unknowns];
-        for id in self.body_ids() {
-            let at = 6 * id.index();
-            d[at..at + 6].copy_from_slice(&displacement(self, start, state, id));
-        }
-        let rows = rows(self, state);
-        let mut side = vec![0.0; rows.len()];
-        times(&rows, &d, &mut side);
-        side.iter_mut()
-            .zip(&rows)
-            .for_each(|(y, row)| *y -= row.value);
-        let mut z = shortest(&rows, side, unknowns);
-        z.iter_mut().zip(&d).for_each(|(z, d)| *z -= d);
-        z
+        self.finish_assembly(&start, search.state, before, iterations)
     }
 
     fn finish_assembly(
@@ -229,5 +205,64 @@ impl Model {
             assembly.turned = assembly.turned.max(turn);
         }
         Ok(assembly)
+    }
+}
+
+/// A pose on its way to the joints.
+struct Search<'a> {
+    model: &'a Model,
+    state: State,
+    /// Limits that a coordinate was found beyond: it is kept at them from then on.
+    stops: Vec<Option<f64>>,
+}
+
+impl Search<'_> {
+    /// One iteration; false when it makes little progress.
+    fn advance(&mut self, from: Option<&State>) -> bool {
+        self.find_stops();
+        let rows = rows(self.model, &self.state, &self.stops);
+        let step = self.step(from, &rows);
+        let mut fraction = (LONGEST_TURN / longest_turn(self.model, &step)).min(1.0);
+        let open = square_sum(&rows);
+        for _ in 0..12 {
+            let next = moved(self.model, &self.state, &step, fraction);
+            let reached = square_sum(&self::rows(self.model, &next, &self.stops));
+            if reached < open {
+                self.state = next;
+                return reached < LITTLE * open;
+            }
+            fraction *= 0.5;
+        }
+        false
+    }
+
+    fn find_stops(&mut self) {
+        let axes = self.model.joints.iter().flat_map(|joint| &joint.axes);
+        for (k, axis) in axes.enumerate() {
+            let stop = overrun(axis, self.state.coordinates[k]);
+            self.stops[k] = self.stops[k].or(stop);
+        }
+    }
+
+    /// The way to the shortest solution of the rows, seen from the start if it is given, else
+    /// from where the bodies are.
+    fn step(&self, from: Option<&State>, rows: &[RigidRow]) -> Vec<f64> {
+        let unknowns = 6 * self.model.bodies.len();
+        let mut d = vec![0.0; unknowns];
+        if let Some(start) = from {
+            for id in self.model.body_ids() {
+                let at = 6 * id.index();
+                let way = displacement(self.model, start, &self.state, id);
+                d[at..at + 6].copy_from_slice(&way);
+            }
+        }
+        let mut side = vec![0.0; rows.len()];
+        times(rows, &d, &mut side);
+        side.iter_mut()
+            .zip(rows)
+            .for_each(|(y, row)| *y -= row.value);
+        let mut z = shortest(rows, side, unknowns);
+        z.iter_mut().zip(&d).for_each(|(z, d)| *z -= d);
+        z
     }
 }

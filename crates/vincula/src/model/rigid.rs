@@ -12,11 +12,11 @@ use crate::joint::rows::{Gradient, Row};
 use crate::joint::{Joint, Rule, Side};
 use crate::math::small::*;
 
-/// One row in weighted rigid displacements, scaled to length one.
+/// One row in weighted rigid displacements.
 pub(super) struct RigidRow {
     /// Body, and its six entries.
     entries: Vec<(usize, [f64; 6])>,
-    /// Value divided by the same length.
+    /// Value with the weight of the row.
     pub value: f64,
 }
 
@@ -57,28 +57,32 @@ impl Reader<'_> {
                 None => entries.push((body, push)),
             }
         }
-        let squares = entries.iter().flat_map(|(_, p)| p).map(|x| x * x);
-        let length = squares.sum::<f64>().sqrt();
-        if length > 0.0 {
-            for entry in entries.iter_mut().flat_map(|(_, p)| p) {
-                *entry /= length;
-            }
-            let value = value / length;
-            self.rows.push(RigidRow { entries, value });
+        if entries.is_empty() {
+            return;
         }
+        // Gradients are about one per metre, so that this makes rows about one long whatever
+        // the masses; it must not depend on the pose, or the least squares would move with it.
+        let mass = |body: usize| self.model.affine(BodyId::new(body)).mass;
+        let light: f64 = entries.iter().map(|(body, _)| mass(*body).recip()).sum();
+        let weight = light.sqrt().recip();
+        for entry in entries.iter_mut().flat_map(|(_, push)| push) {
+            *entry *= weight;
+        }
+        let value = weight * value;
+        self.rows.push(RigidRow { entries, value });
     }
 
-    fn add_joint(&mut self, joint: &Joint, coordinates: &[f64]) {
+    /// `stops` are the joint's coordinates, each with the limit that it must keep to, if any.
+    fn add_joint(&mut self, joint: &Joint, stops: &[(f64, Option<f64>)]) {
         let (a, b) = (self.state.carried(&joint.a), self.state.carried(&joint.b));
         let pair = |row: Row| [(&joint.a, row.a), (&joint.b, row.b)];
         for kind in joint.row_kinds() {
             let row = kind.linearize(&a, &b, joint.length);
             self.add(row.value, &pair(row));
         }
-        for (axis, x) in joint.axes.iter().zip(coordinates) {
-            let excess = excess(axis, *x);
-            if excess != 0.0 {
-                self.add(excess, &pair(axis.kind.linearize(&a, &b)));
+        for (axis, (x, stop)) in joint.axes.iter().zip(stops) {
+            if let Some(stop) = stop {
+                self.add(x - stop, &pair(axis.kind.linearize(&a, &b)));
             }
         }
     }
@@ -101,26 +105,28 @@ impl Reader<'_> {
     }
 }
 
-/// By how much a coordinate is beyond its limits, rad or m.
-pub(super) fn excess(axis: &Axis, x: f64) -> f64 {
+/// The limit that a coordinate is beyond.
+pub(super) fn overrun(axis: &Axis, x: f64) -> Option<f64> {
     let [lower, upper] = axis.law.limits;
-    if x < lower {
-        x - lower
-    } else if x > upper {
-        x - upper
-    } else {
-        0.0
+    match x {
+        x if x < lower => Some(lower),
+        x if x > upper => Some(upper),
+        _ => None,
     }
 }
 
-pub(super) fn rows(model: &Model, state: &State) -> Vec<RigidRow> {
+/// The rows at a state, with limits as rows where `stops` has one for a coordinate.
+pub(super) fn rows(model: &Model, state: &State, stops: &[Option<f64>]) -> Vec<RigidRow> {
     let mut reader = Reader {
         model,
         state,
         rows: Vec::new(),
     };
     for (joint, first) in model.joints.iter().zip(&model.axis_starts) {
-        reader.add_joint(joint, &state.coordinates[*first..]);
+        let range = *first..first + joint.axes.len();
+        let values = state.coordinates[range.clone()].iter().copied();
+        let stops: Vec<_> = values.zip(stops[range].iter().copied()).collect();
+        reader.add_joint(joint, &stops);
     }
     for index in 0..model.couplings.len() {
         reader.add_coupling(index);
@@ -184,7 +190,7 @@ pub(super) fn square_sum(rows: &[RigidRow]) -> f64 {
     rows.iter().map(|row| row.value * row.value).sum()
 }
 
-/// Whether a row of length one is no combination of others: the motion that it asks for and
+/// Whether a row is no combination of others: the motion that it asks for and
 /// that the others forbid is not all of it.
 fn is_new(rows: &[RigidRow], row: &RigidRow, unknowns: usize) -> bool {
     let mut g = vec![0.0; unknowns];
@@ -194,7 +200,7 @@ fn is_new(rows: &[RigidRow], row: &RigidRow, unknowns: usize) -> bool {
     // The shortest z with J z = J g is the part of g that the other rows see.
     let seen = shortest(rows, side, unknowns);
     let left: f64 = g.iter().zip(&seen).map(|(g, z)| (g - z) * (g - z)).sum();
-    left > 1e-12
+    left > 1e-12 * g.iter().map(|g| g * g).sum::<f64>()
 }
 
 impl Model {
