@@ -1,7 +1,9 @@
-//! `vincula check`: redundant joints, reactions that are not unique, joints that do not hold.
+//! `vincula check`: redundant joints, reactions that are not unique, joints that do not hold,
+//! and whether any pose would meet them.
 
 use serde_json::json;
 use vincula::dual::{JointAnalysis, MOST_ROWS};
+use vincula::model::{Assembly, AssemblyError};
 use vincula::prelude::*;
 use vincula_scenes::find;
 
@@ -20,30 +22,66 @@ pub fn check(request: &CheckArgs) -> Result<(), Fault> {
         .dual()
         .analyse(&scene.model, &scene.state)
         .map_err(|error| Fault::Conflict(error.to_string()))?;
+    let open = open(&scene.model, &found);
+    let assembly = (!open.is_empty()).then(|| scene.model.assemble());
     if request.json {
-        say(&format!("{}\n", in_json(scene.name, &scene.model, &found)));
+        let told = in_json(scene.name, &scene.model, &found, assembly.as_ref());
+        say(&format!("{told}\n"));
     } else {
         say(&in_words(scene.name, &scene.model, &found));
     }
-    match found.violated.as_slice() {
-        [] => Ok(()),
-        violated => Err(Fault::Conflict(conflict(&scene.model, violated))),
+    match assembly {
+        None => Ok(()),
+        Some(assembly) => Err(Fault::Conflict(conflict(&open, &assembly))),
     }
+}
+
+/// Names and gaps of joints and couplings that do not hold.
+fn open(model: &Model, found: &JointAnalysis) -> Vec<(String, f64)> {
+    let joints = found.violated.iter();
+    let joints = joints.map(|(joint, gap)| (name(model, *joint).to_owned(), *gap));
+    let couplings = found.missed.iter();
+    let couplings = couplings.map(|(id, gap)| (model.coupling(*id).name.clone(), *gap));
+    joints.chain(couplings).collect()
 }
 
 fn name(model: &Model, joint: JointId) -> &str {
     &model.joint(joint).name
 }
 
-fn conflict(model: &Model, violated: &[(JointId, f64)]) -> String {
-    let told: Vec<String> = violated
+fn conflict(open: &[(String, f64)], assembly: &Result<Assembly, AssemblyError>) -> String {
+    let told: Vec<String> = open
         .iter()
         .take(LISTED)
-        .map(|(joint, gap)| format!("'{}' is {gap:.3e} m apart", name(model, *joint)))
+        .map(|(name, gap)| format!("'{name}' is {gap:.3e} m apart"))
         .collect();
-    let more = rest(violated.len());
+    let more = rest(open.len());
     let told = told.join(", ");
-    format!("joints do not hold at the initial pose: {told}{more}; move the bodies together")
+    let way = match assembly {
+        Ok(found) => format!(
+            "they can be met by moving bodies by at most {:.3e} m and {:.3e} rad",
+            found.moved, found.turned
+        ),
+        Err(error) => error.to_string(),
+    };
+    format!("joints do not hold at the initial pose: {told}{more}; {way}")
+}
+
+fn assembly_in_json(assembly: &Result<Assembly, AssemblyError>) -> serde_json::Value {
+    match assembly {
+        Ok(found) => json!({
+            "possible": true,
+            "moved": found.moved,
+            "turned": found.turned,
+            "gap": found.gap,
+            "iterations": found.iterations,
+        }),
+        Err(error) => {
+            let open = error.open.iter();
+            let open = open.map(|(name, gap)| json!({ "joint": name, "gap": gap }));
+            json!({ "possible": false, "open": open.collect::<Vec<_>>() })
+        }
+    }
 }
 
 fn rest(count: usize) -> String {
@@ -91,13 +129,18 @@ fn in_words(scene: &str, model: &Model, found: &JointAnalysis) -> String {
         let joints = listed(model, &found.not_unique);
         text += &format!("  reactions not unique: {joints}\n");
     }
-    if found.violated.is_empty() {
+    if found.violated.is_empty() && found.missed.is_empty() {
         text += "  every joint holds at the initial pose\n";
     }
     text
 }
 
-fn in_json(scene: &str, model: &Model, found: &JointAnalysis) -> serde_json::Value {
+fn in_json(
+    scene: &str,
+    model: &Model,
+    found: &JointAnalysis,
+    assembly: Option<&Result<Assembly, AssemblyError>>,
+) -> serde_json::Value {
     let names = |joints: &[JointId]| -> Vec<&str> {
         joints.iter().map(|&joint| name(model, joint)).collect()
     };
@@ -117,6 +160,11 @@ fn in_json(scene: &str, model: &Model, found: &JointAnalysis) -> serde_json::Val
         .iter()
         .map(|(joint, gap)| json!({ "joint": name(model, *joint), "gap": gap }))
         .collect();
+    let missed: Vec<_> = found
+        .missed
+        .iter()
+        .map(|(id, gap)| json!({ "coupling": model.coupling(*id).name, "gap": gap }))
+        .collect();
     json!({
         "scene": scene,
         "bodies": model.bodies().len(),
@@ -127,6 +175,8 @@ fn in_json(scene: &str, model: &Model, found: &JointAnalysis) -> serde_json::Val
         "redundant": redundant,
         "reactions_not_unique": names(&found.not_unique),
         "violated": violated,
+        "missed_couplings": missed,
+        "assembly": assembly.map(assembly_in_json),
         "not_analysed": names(&found.too_large),
     })
 }

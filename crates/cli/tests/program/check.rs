@@ -41,7 +41,20 @@ fn an_impossible_loop_is_named_with_its_gap() {
     assert_eq!(answer.code, 1);
     let told = answer.err;
     assert!(told.contains("'knee' is 2.800e0 m apart"), "{told}");
+    assert!(told.contains("no pose meets all joints"), "{told}");
+    for name in ["pivot-crank", "elbow", "knee", "pivot-rocker"] {
+        assert!(told.contains(name), "{told}");
+    }
     let answer = vincula(&["check", "four-bar", "--set", "base=5", "--json"]);
     assert_eq!(answer.code, 1);
-    assert_eq!(answer.json()["violated"][0]["joint"], "knee");
+    let told = answer.json();
+    assert_eq!(told["violated"][0]["joint"], "knee");
+    assert_eq!(told["assembly"]["possible"], false);
+    let open = told["assembly"]["open"].as_array().expect("a list");
+    let missing: f64 = open
+        .iter()
+        .map(|one| one["gap"].as_f64().expect("a gap"))
+        .sum();
+    // The gaps of the pose that meets the joints best add up to what the bars lack.
+    assert!((missing - 2.8).abs() < 1e-2, "{missing}");
 }

@@ -2,6 +2,7 @@
 //! `(i − 1) / branching`, in a direction drawn from the seed.
 
 use glam::DVec3;
+use vincula::joint::axis::Spring;
 use vincula::prelude::*;
 
 use super::linkage::Linkage;
@@ -18,13 +19,22 @@ pub(super) const ENTRY: Entry = Entry {
     params: &[
         Param::step(0.01),
         Param::duration(5.0),
-        Param::int(
-            "links",
-            100,
-            (1, 1_000_000),
-            "number of links; their joints are free, without springs",
-        ),
+        Param::int("links", 100, (1, 1_000_000), "number of links"),
         Param::int("branching", 2, (1, 1000), "links at the tip of a link"),
+        Param::float(
+            "springs",
+            0.0,
+            (0.0, 1e12),
+            "N m/rad",
+            "stiffness of the springs that hold the joints as they are",
+        ),
+        Param::float(
+            "damping",
+            0.0,
+            (0.0, 1e12),
+            "N m s/rad",
+            "damping of the same springs",
+        ),
         Param::float("length", 0.2, (1e-3, 10.0), "m", "length of a link"),
         Param::float(
             "width",
@@ -65,6 +75,12 @@ impl Random {
 fn make(values: &Values) -> Result<Scene, SceneError> {
     let (links, branching) = (values.int("links"), values.int("branching"));
     let (length, width) = (values.float("length"), values.float("width"));
+    // Without stiffness and damping it acts nowhere, and costs nothing.
+    let spring = Spring {
+        stiffness: values.float("springs"),
+        damping: values.float("damping"),
+        rest: 0.0,
+    };
     let mut random = Random(values.seed());
     let mut tree = Linkage::new(values, values.float("density"));
     let mut tips: Vec<(BodyId, DVec3)> = Vec::with_capacity(links);
@@ -74,10 +90,11 @@ fn make(values: &Values) -> Result<Scene, SceneError> {
         let tip = root + random.direction() * length;
         let body = tree.rod(format!("link-{index}"), [root, tip], width);
         let joint = format!("joint-{index}");
-        tree.join(match parent {
+        let ball = match parent {
             None => JointDef::ball(joint, World, body, root),
             Some((before, _)) => JointDef::ball(joint, before, body, root),
-        });
+        };
+        tree.join(ball.rotation_spring(spring));
         tips.push((body, tip));
     }
     let last = tips[links - 1].0;

@@ -17,11 +17,11 @@ use vincula_blocks::{BlockMatrix, FactorError, Pattern, redundancy};
 
 use super::Dual;
 use super::island::Island;
-use crate::diagnostics::joint_gap;
+use crate::diagnostics::{coupling_error, joint_gap};
 use crate::joint::Joint;
 use crate::joint::rows::Gradient;
 use crate::math::small::*;
-use crate::model::{BodyId, JointId, Model, State};
+use crate::model::{BodyId, CouplingId, JointId, Model, State};
 
 /// Most rows of an island with loops that are analysed: the cost is cubic.
 pub const MOST_ROWS: usize = 4500;
@@ -58,6 +58,8 @@ pub struct JointAnalysis {
     pub not_unique: Vec<JointId>,
     /// Joints that do not hold at the pose, with their gap, m; the worst first.
     pub violated: Vec<(JointId, f64)>,
+    /// Couplings that do not hold at the pose, with their gap, m; the worst first.
+    pub missed: Vec<(CouplingId, f64)>,
     /// The first joint of every island that has loops and too many rows to be analysed.
     pub too_large: Vec<JointId>,
 }
@@ -96,6 +98,16 @@ impl Dual {
             .filter(|(_, gap)| gap.is_nan() || *gap > GAP_TOLERANCE)
             .collect();
         found.violated.sort_by(|a, b| b.1.total_cmp(&a.1));
+        found.missed = model
+            .coupling_ids()
+            .filter(|id| !model.coupling(*id).is_velocity())
+            .map(|id| {
+                let error = coupling_error(model, state, id).abs();
+                (id, model.coupling(id).length * error)
+            })
+            .filter(|(_, gap)| gap.is_nan() || *gap > GAP_TOLERANCE)
+            .collect();
+        found.missed.sort_by(|a, b| b.1.total_cmp(&a.1));
         Ok(found)
     }
 
@@ -312,6 +324,27 @@ mod tests {
         let (_, found) = analyse(builder);
         assert_eq!((found.rank, found.freedoms), (5, 1));
         assert!(found.redundant.is_empty() && found.not_unique.is_empty());
+    }
+
+    #[test]
+    fn a_gear_takes_one_freedom_and_the_same_gear_again_none() {
+        let (mut builder, door) = door();
+        let hinge = JointDef::hinge("hinge", World, door, DVec3::ZERO, DVec3::Z);
+        let first = builder.joint(hinge);
+        let shape = Shape::Sphere { radius: 0.1 };
+        let knob = builder.body(BodyDef::new("knob", shape, 700.0).at(DVec3::Y));
+        let second = builder.joint(JointDef::hinge("knob", door, knob, DVec3::Y, DVec3::X));
+        let (_, free) = analyse(builder.clone());
+        assert_eq!((free.rows, free.rank, free.freedoms), (10, 10, 2));
+        builder.coupling(CouplingDef::gear("gear", first, second, 2.0));
+        builder.coupling(CouplingDef::gear("same", second, first, 0.5));
+        let (_, found) = analyse(builder.clone());
+        assert_eq!((found.rows, found.rank, found.freedoms), (12, 11, 1));
+        assert!(found.missed.is_empty());
+        let off = CouplingDef::gear("off", first, second, 2.0).constant(0.1);
+        builder.coupling(off);
+        let (model, found) = analyse(builder);
+        assert_eq!(model.coupling(found.missed[0].0).name, "off");
     }
 
     #[test]
