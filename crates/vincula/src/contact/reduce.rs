@@ -22,7 +22,7 @@ pub(crate) fn reduce(touches: &mut Vec<Touch>, start: usize, distance: f64) {
         touches.swap(begin, begin + deepest);
         let normal = touches[begin].normal;
         let mut end = begin + 1;
-        for k in end..touches.len() {
+        for k in begin + 1..touches.len() {
             if touches[k].normal.dot(normal) > SAME_NORMAL {
                 touches.swap(k, end);
                 end += 1;
