@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use super::{BodyId, CouplingId, JointId, Model, State};
+use super::{BodyId, CouplingId, FrameId, FrameMotion, JointId, Model, State};
 pub use crate::force::Wrench;
 use crate::joint::axis::Drive;
 use crate::math::lanes::{LANES, Lane, gather, place, scatter};
@@ -42,6 +42,8 @@ pub struct Control {
     pub(crate) factors: Vec<f64>,
     /// The model that it is for.
     pub(crate) identity: u64,
+    /// Where the moved frames are and how they move.
+    pub(crate) frames: Vec<FrameMotion>,
 }
 
 impl Control {
@@ -59,6 +61,7 @@ impl Control {
                 .map(|t| t.factor)
                 .collect(),
             identity: model.identity,
+            frames: model.frames().iter().map(|f| f.at_rest()).collect(),
         }
     }
 
@@ -110,6 +113,28 @@ impl Control {
         let first: usize = before.map(|c| c.terms().len()).sum();
         self.factors[first + term] = factor;
         true
+    }
+
+    /// Says where a frame is at the start of the next step and how it moves during it. False
+    /// when a number is not finite or the model has no such frame; nothing changes then.
+    pub fn move_frame(&mut self, frame: FrameId, motion: FrameMotion) -> bool {
+        match self.frames.get_mut(frame.index()) {
+            Some(place) if motion.is_usable() => {
+                *place = motion;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Where a frame is and how it moves.
+    pub fn frame(&self, frame: FrameId) -> FrameMotion {
+        self.frames[frame.index()]
+    }
+
+    /// Lets every frame run on with its velocity for h seconds.
+    pub fn advance_frames(&mut self, h: f64) {
+        self.frames.iter_mut().for_each(|frame| frame.advance(h));
     }
 
     /// Adds a wrench to a body.

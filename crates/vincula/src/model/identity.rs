@@ -4,6 +4,8 @@
 //! on every machine; states, controls and workspaces carry it, so that a step can refuse
 //! those of another model.
 
+use std::fmt::{self, Write};
+
 use glam::{DQuat, DVec3};
 
 use super::{Body, Model, Pose};
@@ -12,6 +14,14 @@ use crate::joint::{Coupling, Joint, Rule, Side};
 
 /// The hash so far.
 struct Words(u64);
+
+/// Whatever can be printed can be hashed; floats print so that they read back the same.
+impl Write for Words {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.text(text);
+        Ok(())
+    }
+}
 
 impl Words {
     fn word(&mut self, word: u64) {
@@ -147,5 +157,10 @@ pub(super) fn identity(model: &Model) -> u64 {
     model.joints.iter().for_each(|joint| words.joint(joint));
     words.count(model.couplings.len());
     model.couplings.iter().for_each(|it| words.coupling(it));
+    let collision = &model.collision;
+    let (colliders, frames) = (&collision.colliders, &collision.frames);
+    let told = (colliders, frames, &collision.ignored);
+    // Hashing cannot fail, only printing could.
+    let _ = write!(words, "{told:?}");
     words.0
 }

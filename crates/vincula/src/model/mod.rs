@@ -2,6 +2,7 @@
 
 mod assemble;
 mod builder;
+mod collision;
 mod control;
 mod error;
 mod identity;
@@ -11,12 +12,15 @@ mod state;
 
 pub use assemble::{Assembly, AssemblyError};
 pub use builder::{BodyDef, Damping, Drag, ModelBuilder};
+pub use collision::{Frame, FrameMotion};
 pub use control::{Control, Wrench};
 pub use error::ModelError;
-pub use ids::{BodyId, CouplingId, Endpoint, JointId, World};
+pub use ids::{BodyId, ColliderId, CouplingId, Endpoint, FrameId, JointId, World};
 pub use state::{History, MemoryBlock, State, StateBlock};
 
 use glam::{DQuat, DVec3};
+
+pub(crate) use collision::Collision;
 
 use crate::body::affine::Affine;
 use crate::body::mass::MassProperties;
@@ -182,6 +186,7 @@ pub struct Model {
     pub(crate) gravity: DVec3,
     pub(crate) wind: Wind,
     pub(crate) ground: Option<PenaltyGround>,
+    pub(crate) collision: Collision,
 }
 
 impl Model {
