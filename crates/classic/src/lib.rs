@@ -9,6 +9,7 @@
 //!
 //! The rigid baselines live in [`vincula::body::rigid`].
 
+pub mod baraff;
 pub mod corotated;
 mod four;
 pub mod single;
