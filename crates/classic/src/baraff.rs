@@ -28,12 +28,13 @@ pub mod forest;
 use glam::{DMat3, DQuat, DVec3};
 use vincula::body::rigid::RigidBody;
 use vincula::joint::MAX_ROWS;
+use vincula::joint::axis::{Axis, AxisKind};
 use vincula::model::{BodyId, Control, Model, State};
 
-use crate::system::forces::{coordinate, gather_forces, gyroscopic};
+use crate::system::forces::{coordinate, coordinate_at, gather_forces, gyroscopic};
 use crate::system::method::{check_step, refuse_axis_friction};
-use crate::system::rows::{Linear, Six, Velocity, dot6, pack, unpack};
-use crate::system::{Method, MethodError, MethodReport, Refusal, System};
+use crate::system::rows::{Linear, Place, Six, Velocity, dot6, pack, unpack};
+use crate::system::{Method, MethodError, MethodReport, Refusal, System, drift, place_of};
 use anticipation::{Anticipation, Row, RowList, Sense};
 use forest::{Edge, Forest, NodeKind};
 
@@ -42,6 +43,8 @@ const NAME: &str = "baraff";
 const POSITION_TOLERANCE: f64 = 1e-10;
 /// Most corrections of the pose in a step.
 const CORRECTIONS: usize = 12;
+/// The same where somebody drags the bodies about, further than a step does.
+const DRAG_CORRECTIONS: usize = 60;
 /// A limit acts when its coordinate is this near, rad or m.
 const NEAR: f64 = 1e-9;
 
@@ -102,6 +105,8 @@ pub struct Baraff {
     x: Vec<f64>,
     /// w of the last solve, by body.
     motion: Vec<Six>,
+    /// Velocities in the middle of the step.
+    middle: Vec<Velocity>,
     /// The bodies before the step.
     before: Vec<RigidBody>,
     /// Whether the factors belong to the present pose.
@@ -149,6 +154,7 @@ impl Baraff {
             forces: vec![[0.0; 6]; bodies],
             x: vec![0.0; forest.rows()],
             motion: vec![[0.0; 6]; bodies],
+            middle: vec![Velocity::default(); bodies],
             before: system.bodies.clone(),
             fresh: false,
             solves: 0,
@@ -192,7 +198,7 @@ impl Baraff {
     /// Returns the largest violation left, m.
     pub fn manipulate(&mut self, model: &Model) -> Result<f64, MethodError> {
         self.before.clone_from(&self.system.bodies);
-        let outcome = self.put_back(model);
+        let outcome = self.put_back(model, DRAG_CORRECTIONS);
         self.restore_if_failed(outcome)
     }
 
@@ -220,11 +226,11 @@ impl Baraff {
         self.accelerations(model, control)?;
         self.kick(0.5 * h);
         for body in &mut self.system.bodies {
-            crate::system::drift(body, body.v, body.omega, h);
+            drift(body, body.v, body.omega, h);
         }
         self.system.time += h;
         self.fresh = false;
-        let residual = self.put_back(model)?;
+        let residual = self.put_back(model, CORRECTIONS)?;
         self.factor(model)?;
         self.second_kick(model, control, h)?;
         self.forces.fill([0.0; 6]);
@@ -241,36 +247,34 @@ impl Baraff {
     /// The half kick at the end of the step. Forces and biases depend on the velocity that is
     /// sought, so it is predicted once.
     fn second_kick(&mut self, model: &Model, control: &Control, h: f64) -> Result<(), MethodError> {
-        let middle: Vec<Velocity> = (0..self.system.bodies.len())
-            .map(|body| self.system.velocity(Some(body)))
-            .collect();
+        for (body, middle) in self.middle.iter_mut().enumerate() {
+            *middle = self.system.velocity(Some(body));
+        }
         self.gather(model, control);
         self.solve(model, Purpose::Dynamics)?;
         self.kick(0.5 * h);
         self.gather(model, control);
         self.solve(model, Purpose::Dynamics)?;
-        for (body, rate) in self.system.bodies.iter_mut().zip(&middle) {
+        for (body, rate) in self.system.bodies.iter_mut().zip(&self.middle) {
             (body.v, body.omega) = (rate.v, rate.omega);
         }
         self.kick(0.5 * h);
         Ok(())
     }
 
-    /// Brings the pose back to the constraints. The first correction is Newton's; while the
-    /// violations shrink well, the factors serve again.
-    fn put_back(&mut self, model: &Model) -> Result<f64, MethodError> {
-        let mut last = f64::INFINITY;
-        for _ in 0..CORRECTIONS {
+    /// Brings the pose back to the constraints by modified Newton: while the violations shrink
+    /// well, the factors of the first pose serve again.
+    fn put_back(&mut self, model: &Model, most: usize) -> Result<f64, MethodError> {
+        let mut last = 0.0;
+        for _ in 0..most {
             let worst = self.position_error();
             if !(worst > POSITION_TOLERANCE) {
                 return Ok(worst);
             }
             if worst > 0.1 * last {
-                self.fresh = false;
+                self.factor(model)?;
             }
             last = worst;
-            let keep = self.fresh;
-            self.factor(model)?;
             self.forces.fill([0.0; 6]);
             self.solve(model, Purpose::Position)?;
             for (body, w) in self.system.bodies.iter_mut().zip(&self.motion) {
@@ -278,23 +282,25 @@ impl Baraff {
                 body.x += shift;
                 body.q = (DQuat::from_scaled_axis(turn) * body.q).normalize();
             }
-            // The factors are of the pose before; `fresh` stays set to use them once more.
-            self.fresh = keep || worst < 1e-3;
+            self.fresh = false;
         }
-        self.fresh = false;
         Ok(self.position_error())
     }
 
     /// Largest violation of joints, holds and limits, m or rad.
-    fn position_error(&self) -> f64 {
+    fn position_error(&mut self) -> f64 {
         let mut worst = self.system.worst_violation().0;
-        for row in self.hold_and_limit_rows(Purpose::Position).rows() {
+        let mut list = std::mem::take(&mut self.auxiliary);
+        list.clear();
+        self.push_holds_and_limits(Purpose::Position, &mut list);
+        for row in list.rows() {
             let miss = match row.sense {
                 Sense::Equal => row.target.abs(),
                 Sense::NotNegative => -row.target,
             };
             worst = worst.max(miss);
         }
+        self.auxiliary = list;
         worst
     }
 
@@ -444,22 +450,20 @@ impl Baraff {
                 }
             }
         }
-        list.append(&self.hold_and_limit_rows(purpose));
+        self.push_holds_and_limits(purpose, &mut list);
         self.auxiliary = list;
     }
 
     /// Rows of holds, and of the limits that are reached.
-    fn hold_and_limit_rows(&self, purpose: Purpose) -> RowList {
-        let mut list = RowList::default();
+    fn push_holds_and_limits(&self, purpose: Purpose, list: &mut RowList) {
         for (index, hold) in self.holds.iter().enumerate() {
-            push_hold(&self.system, hold, purpose, self.linear.len() + index, &mut list);
+            push_hold(&self.system, hold, purpose, self.linear.len() + index, list);
         }
         for joint in 0..self.system.joints.len() {
             for axis in &self.system.joints[joint].axes {
-                push_limits(&self.system, joint, axis, purpose, &mut list);
+                push_limits(&self.system, joint, axis, purpose, list);
             }
         }
-        list
     }
 
     fn row_name(&self, model: &Model, row: &Row) -> String {
@@ -470,10 +474,7 @@ impl Baraff {
         }
     }
 
-    fn restore_if_failed(
-        &mut self,
-        outcome: Result<f64, MethodError>,
-    ) -> Result<f64, MethodError> {
+    fn restore_if_failed(&mut self, outcome: Result<f64, MethodError>) -> Result<f64, MethodError> {
         if outcome.is_err() {
             self.system.bodies.clone_from(&self.before);
             self.fresh = false;
@@ -617,13 +618,7 @@ fn push_hold(system: &System, hold: &Hold, purpose: Purpose, source: usize, list
 }
 
 /// Limits of one free coordinate: rows for those that are reached.
-fn push_limits(
-    system: &System,
-    joint: usize,
-    axis: &vincula::joint::axis::Axis,
-    purpose: Purpose,
-    list: &mut RowList,
-) {
+fn push_limits(system: &System, joint: usize, axis: &Axis, purpose: Purpose, list: &mut RowList) {
     let [lower, upper] = axis.law.limits;
     if !(lower.is_finite() || upper.is_finite()) {
         return;
@@ -648,20 +643,19 @@ fn push_limits(
 }
 
 /// The bias of a free coordinate: how its rate changes along an unaccelerated motion.
-fn coordinate_bias(
-    system: &System,
-    joint: usize,
-    kind: vincula::joint::axis::AxisKind,
-) -> f64 {
+fn coordinate_bias(system: &System, joint: usize, kind: AxisKind) -> f64 {
     let t = 1e-6;
-    let mut moved = system.clone();
-    let mut rate = |t: f64| {
-        for body in system.ends[joint].into_iter().flatten() {
-            moved.bodies[body] = system.bodies[body];
-            let (v, omega) = (moved.bodies[body].v, moved.bodies[body].omega);
-            crate::system::drift(&mut moved.bodies[body], v, omega, t);
-        }
-        coordinate(&moved, joint, kind).rate
+    let rates = system.ends[joint].map(|body| system.velocity(body));
+    let rate = |t: f64| {
+        let places = system.ends[joint].map(|body| {
+            body.map_or(Place::WORLD, |body| {
+                let mut moved = system.bodies[body];
+                let Velocity { v, omega } = system.velocity(Some(body));
+                drift(&mut moved, v, omega, t);
+                place_of(&moved)
+            })
+        });
+        coordinate_at(&system.joints[joint], kind, places, rates).rate
     };
     (rate(t) - rate(-t)) / (2.0 * t)
 }

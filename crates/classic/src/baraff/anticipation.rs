@@ -95,17 +95,6 @@ impl RowList {
         }
     }
 
-    /// Adds the rows of another list.
-    pub fn append(&mut self, other: &RowList) {
-        let shift = self.terms.len();
-        self.terms.extend(&other.terms);
-        self.rows.extend(other.rows.iter().map(|row| Row {
-            start: row.start + shift,
-            end: row.end + shift,
-            ..*row
-        }));
-    }
-
     fn terms(&self, row: usize) -> &[(usize, Six)] {
         &self.terms[self.rows[row].start..self.rows[row].end]
     }
@@ -202,9 +191,7 @@ impl FaultAt {
             },
             Fault::Infeasible { .. } => MethodError::Solver {
                 method,
-                reason: format!(
-                    "no forces satisfy the limits at '{culprit}'; use --method affine"
-                ),
+                reason: format!("no forces satisfy the limits at '{culprit}'; use --method affine"),
             },
         }
     }
@@ -226,7 +213,10 @@ impl Anticipation {
         }
         self.multipliers.clear();
         self.multipliers.resize(k, 0.0);
-        let signed = list.rows().iter().any(|row| row.sense == Sense::NotNegative);
+        let signed = list
+            .rows()
+            .iter()
+            .any(|row| row.sense == Sense::NotNegative);
         let solved = if signed {
             self.solve_mixed(list)
         } else {
@@ -283,10 +273,10 @@ impl Anticipation {
         self.factor.clone_from(&self.matrix);
         self.order.clear();
         self.order.extend(0..k);
-        let rank = pivoted_cholesky(&mut self.factor, &mut self.order, k);
-        let (l, order) = (&self.factor, &self.order);
         self.column.clear();
-        self.column.resize(k.max(self.column.capacity()), 0.0);
+        self.column.extend((0..k).map(|i| self.matrix[i * k + i]));
+        let rank = pivoted_cholesky(&mut self.factor, &mut self.order, &self.column);
+        let (l, order) = (&self.factor, &self.order);
         let x = &mut self.column;
         for i in 0..rank {
             let known: f64 = (0..i).map(|j| l[order[i] * k + order[j]] * x[j]).sum();
@@ -308,7 +298,11 @@ impl Anticipation {
         let largest = list.rows().iter().fold(0.0, size);
         for &row in &self.order[rank..] {
             let response = &self.matrix[row * k..row * k + k];
-            let sum: f64 = response.iter().zip(&self.multipliers).map(|(a, m)| a * m).sum();
+            let sum: f64 = response
+                .iter()
+                .zip(&self.multipliers)
+                .map(|(a, m)| a * m)
+                .sum();
             let by = (sum + list.rows()[row].target).abs();
             // Violations of rounding disagree as they like.
             if by > DISAGREEMENT * largest && by > 1e-7 {
@@ -412,9 +406,8 @@ impl Paths {
 }
 
 /// Lower triangle of `P A Pᵀ = L Lᵀ`, stored under the original numbers; returns the rank.
-fn pivoted_cholesky(a: &mut [f64], order: &mut [usize], n: usize) -> usize {
-    let mut diagonal = vec![0.0; n];
-    (0..n).for_each(|i| diagonal[i] = a[i * n + i]);
+fn pivoted_cholesky(a: &mut [f64], order: &mut [usize], diagonal: &[f64]) -> usize {
+    let n = order.len();
     for k in 0..n {
         let ratio = |i: usize| a[i * n + i] / diagonal[i].max(f64::MIN_POSITIVE);
         let best = (k..n).fold(k, |best, i| {

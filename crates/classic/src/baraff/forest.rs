@@ -66,8 +66,8 @@ pub struct Forest {
 const SINGULAR: f64 = 1e-13;
 
 impl Forest {
-    /// Orders bodies and constraints depth first. The trees begin at the constraints to the
-    /// world, in their order, and then at the bodies left over.
+    /// Chooses a spanning forest, constraints with many rows first, and orders it depth first
+    /// from the constraints to the world, or from the first body of a tree that has none.
     pub fn new(bodies: usize, edges: &[Edge]) -> Forest {
         let mut forest = Forest {
             nodes: Vec::with_capacity(bodies + edges.len()),
@@ -76,24 +76,20 @@ impl Forest {
             values: Vec::new(),
             rows: 0,
         };
-        let around = neighbours(bodies, edges);
-        let mut used = vec![false; edges.len()];
+        let chosen = spanning_forest(bodies, edges);
+        let around = neighbours(bodies, edges, &chosen);
         for (index, edge) in edges.iter().enumerate() {
-            let ([Some(body), None] | [None, Some(body)]) = edge.ends else {
-                continue;
-            };
-            if forest.body_nodes[body] == usize::MAX {
-                used[index] = true;
+            if let ([Some(body), None] | [None, Some(body)], true) = (edge.ends, chosen[index]) {
                 let root = forest.add(NodeKind::Constraint(index), None, edge.rows);
-                forest.grow(body, Some(root), edges, &around, &mut used);
+                forest.grow(body, Some(root), edges, &around);
             }
         }
         for body in 0..bodies {
             if forest.body_nodes[body] == usize::MAX {
-                forest.grow(body, None, edges, &around, &mut used);
+                forest.grow(body, None, edges, &around);
             }
         }
-        forest.auxiliary = (0..edges.len()).filter(|&index| !used[index]).collect();
+        forest.auxiliary = (0..edges.len()).filter(|&index| !chosen[index]).collect();
         forest
     }
 
@@ -116,14 +112,7 @@ impl Forest {
     }
 
     /// Adds a body and everything that hangs on it and has no node yet.
-    fn grow(
-        &mut self,
-        body: usize,
-        parent: Option<usize>,
-        edges: &[Edge],
-        around: &Around,
-        used: &mut [bool],
-    ) {
+    fn grow(&mut self, body: usize, parent: Option<usize>, edges: &[Edge], around: &Around) {
         let mut path = vec![(body, 0)];
         self.add(NodeKind::Body(body), parent, 6);
         while let Some((body, next)) = path.last_mut() {
@@ -136,10 +125,9 @@ impl Forest {
             let [a, b] = edges[index].ends;
             let other = if a == Some(body) { b } else { a };
             let Some(other) = other else { continue };
-            if used[index] || self.body_nodes[other] != usize::MAX {
+            if self.body_nodes[other] != usize::MAX {
                 continue;
             }
-            used[index] = true;
             let above = Some(self.body_nodes[body]);
             let node = self.add(NodeKind::Constraint(index), above, edges[index].rows);
             self.add(NodeKind::Body(other), Some(node), 6);
@@ -278,22 +266,49 @@ impl Around {
     }
 }
 
-fn neighbours(bodies: usize, edges: &[Edge]) -> Around {
+fn neighbours(bodies: usize, edges: &[Edge], chosen: &[bool]) -> Around {
+    let tree = || edges.iter().enumerate().filter(|(index, _)| chosen[*index]);
     let mut starts = vec![0; bodies + 1];
-    for body in edges.iter().flat_map(|edge| edge.ends).flatten() {
+    for body in tree().flat_map(|(_, edge)| edge.ends).flatten() {
         starts[body + 1] += 1;
     }
     for body in 0..bodies {
         starts[body + 1] += starts[body];
     }
     let (mut next, mut list) = (starts.clone(), vec![0; starts[bodies]]);
-    for (index, edge) in edges.iter().enumerate() {
+    for (index, edge) in tree() {
         for body in edge.ends.into_iter().flatten() {
             list[next[body]] = index;
             next[body] += 1;
         }
     }
     Around { starts, list }
+}
+
+/// Which constraints make up a spanning forest (Kruskal). The world counts as a body, so that
+/// a tree is held to it once.
+fn spanning_forest(bodies: usize, edges: &[Edge]) -> Vec<bool> {
+    let mut leaders: Vec<usize> = (0..=bodies).collect();
+    let mut order: Vec<usize> = (0..edges.len()).collect();
+    order.sort_by_key(|&index| std::cmp::Reverse(edges[index].rows));
+    let mut chosen = vec![false; edges.len()];
+    for index in order {
+        let [a, b] = edges[index]
+            .ends
+            .map(|end| leader(&mut leaders, end.unwrap_or(bodies)));
+        chosen[index] = a != b;
+        leaders[a] = b;
+    }
+    chosen
+}
+
+/// The representative of a set, shortening the way to it.
+fn leader(leaders: &mut [usize], mut member: usize) -> usize {
+    while leaders[member] != member {
+        leaders[member] = leaders[leaders[member]];
+        member = leaders[member];
+    }
+    member
 }
 
 /// `x_parent −= (D⁻¹ B)ᵀ x`, where B couples a node to its parent.
