@@ -66,7 +66,7 @@ pub mod tree;
 pub mod tridiagonal;
 
 pub use choice::direct_solver;
-pub use cholesky::{Cholesky, CholeskyOptions, Fill, Shift};
+pub use cholesky::{Cholesky, CholeskyOptions, Fill, Half, Reach, Shift};
 pub use condition::{Redundancy, redundancy};
 pub use dense::Dense;
 pub use error::{FactorError, FactorSolveError, PatternError, SolveError};

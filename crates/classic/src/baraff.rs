@@ -35,7 +35,7 @@ use crate::system::forces::{coordinate, coordinate_at, gather_forces, gyroscopic
 use crate::system::method::{check_step, refuse_axis_friction};
 use crate::system::rows::{Linear, Place, Six, Velocity, dot6, pack, unpack};
 use crate::system::{Method, MethodError, MethodReport, Refusal, System, drift, place_of};
-use anticipation::{Anticipation, Row, RowList, Sense};
+use anticipation::{Anticipation, Row, RowList, Sense, Way};
 use forest::{Edge, Forest, NodeKind};
 
 const NAME: &str = "baraff";
@@ -174,6 +174,11 @@ impl Baraff {
     /// The holds, to be changed: their targets are what one drags with.
     pub fn holds_mut(&mut self) -> &mut [Hold] {
         &mut self.holds
+    }
+
+    /// How the matrix of the auxiliary rows is made; the cheaper way unless told otherwise.
+    pub fn set_way(&mut self, way: Way) {
+        self.anticipation.way = way;
     }
 
     /// The forest of primary constraints.

@@ -95,6 +95,24 @@ pub fn random_tree(bodies: usize, loops: usize, grounded: bool, numbers: &mut Nu
 
 /// Accelerations under forces, by elimination with row exchanges in the whole matrix.
 pub fn dense_accelerations(system: &System, forces: &[Six]) -> Vec<Six> {
+    dense_motion(system, forces, |joint, _| system.biases(joint))
+}
+
+/// The change of velocity by the least impulse after which no joint opens.
+pub fn dense_projection(system: &System) -> Vec<Six> {
+    let none = vec![[0.0; 6]; system.bodies.len()];
+    dense_motion(system, &none, |joint, linear| {
+        let [a, b] = system.ends[joint].map(|body| system.velocity(body));
+        std::array::from_fn(|row| linear.rate(row, &a, &b))
+    })
+}
+
+/// `M w = f + Jᵀ λ`, `J w + c = 0`, for w.
+fn dense_motion(
+    system: &System,
+    forces: &[Six],
+    target: impl Fn(usize, &Linear) -> [f64; 6],
+) -> Vec<Six> {
     let (n, m) = (6 * system.bodies.len(), system.rows());
     let mut a = vec![vec![0.0; n + m]; n + m];
     let mut b = vec![0.0; n + m];
@@ -111,7 +129,7 @@ pub fn dense_accelerations(system: &System, forces: &[Six]) -> Vec<Six> {
     let (mut row, mut linear) = (n, Linear::EMPTY);
     for joint in 0..system.joints.len() {
         system.linearize(joint, &mut linear);
-        let bias = system.biases(joint);
+        let c = target(joint, &linear);
         for r in 0..linear.rows {
             for (body, side) in system.ends[joint].into_iter().zip([&linear.a, &linear.b]) {
                 let Some(body) = body else { continue };
@@ -120,7 +138,7 @@ pub fn dense_accelerations(system: &System, forces: &[Six]) -> Vec<Six> {
                     a[6 * body + k][row] -= side[r][k];
                 }
             }
-            b[row] = bias[r];
+            b[row] = c[r];
             row += 1;
         }
     }
