@@ -11,7 +11,10 @@ const LIFTS: [usize; 6] = [10, 20, 50, 100, 160, 220];
 const LEGS: [usize; 6] = [2, 10, 25, 50, 75, 100];
 const RINGS: [usize; 6] = [1, 8, 30, 60, 100, 150];
 
-fn curves(scene: &str, key: &str, values: &[usize]) -> Outcome<[Vec<(f64, f64)>; 2]> {
+/// Rows and entries of A, rows and fill.
+type Curves = [Vec<(f64, f64)>; 2];
+
+fn curves(scene: &str, key: &str, values: &[usize]) -> Outcome<Curves> {
     let (mut own, mut fill) = (Vec::new(), Vec::new());
     for value in values {
         let text = value.to_string();
@@ -39,7 +42,7 @@ fn is_nearly_linear(line: &[(f64, f64)]) -> bool {
     (b.1 / a.1).ln() < 1.3 * (b.0 / a.0).ln()
 }
 
-fn panel(title: &str, scenes: &[(&str, [Vec<(f64, f64)>; 2])]) -> Plot {
+fn panel(title: &str, scenes: &[(&str, Curves)]) -> Plot {
     let series = scenes.iter().flat_map(|(name, [own, fill])| {
         [
             Series::new(format!("{name}, entries of A"), own.clone()).style(Style::Dashed),
