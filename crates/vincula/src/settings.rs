@@ -2,8 +2,8 @@
 
 use glam::DVec3;
 
-use crate::contact::Contacts;
 use crate::contact::stage::Stage;
+use crate::contact::{ContactSolver, Contacts};
 use crate::dual::{Dual, SolverChoice};
 use crate::integrate::newton::NewtonBlock;
 use crate::integrate::tempered::KickBlock;
@@ -27,6 +27,11 @@ pub struct Settings {
     pub residual_tolerance: f64,
     /// Newton iterations at most.
     pub iteration_limit: usize,
+    /// Which solver serves the contacts.
+    pub contact_solver: ContactSolver,
+    /// Violation of Coulomb's law, relative to the largest force, at which exact contact
+    /// solvers stop.
+    pub cone_tolerance: f64,
     /// Displacement per sweep over the contacts below which sweeping stops, m.
     pub contact_tolerance: f64,
     /// Sweeps over the contacts at most, in each stage.
@@ -43,6 +48,8 @@ impl Default for Settings {
             update_tolerance: 0.025,
             residual_tolerance: 1e-11,
             iteration_limit: 50,
+            contact_solver: ContactSolver::Automatic,
+            cone_tolerance: 1e-9,
             contact_tolerance: 1e-10,
             sweep_limit: 200,
             level: detected(),
@@ -106,6 +113,8 @@ pub struct Workspace {
     pub(crate) contacts: Contacts,
     /// Contacts as rows.
     pub(crate) stage: Stage,
+    /// Length of the last step, s.
+    pub(crate) last_h: f64,
     /// Places or rates of bodies in contact before the joints moved them.
     pub(crate) noted: Vec<(M3, V3)>,
     /// Blocks that need Newton's method in this step.
@@ -165,6 +174,7 @@ impl Workspace {
             contacts: Contacts::new(),
             stage: Stage::new(model.bodies.len()),
             noted: Vec::new(),
+            last_h: 1.0,
             active: Vec::with_capacity(model.params.len()),
             kicks: vec![
                 KickBlock::NONE;

@@ -93,10 +93,18 @@ impl Delassus {
             let lambda = triple(&self.lambda, k);
             let w = self.compliance(k);
             let off = violation(&lambda, &triple(&self.slip, k), self.mu[k], w);
-            worst = if off > worst || off.is_nan() { off } else { worst };
+            worst = if off > worst || off.is_nan() {
+                off
+            } else {
+                worst
+            };
             largest = lambda.iter().fold(largest, |m, x| m.max(x.abs()));
         }
-        if worst == 0.0 { 0.0 } else { worst / largest.max(worst) }
+        if worst == 0.0 {
+            0.0
+        } else {
+            worst / largest.max(worst)
+        }
     }
 
     /// Trace of the block's own matrix.

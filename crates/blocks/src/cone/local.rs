@@ -129,7 +129,11 @@ mod tests {
 
     /// G Gᵀ of a random G, with rows of very different size.
     fn compliance(seed: &mut u64) -> [f64; 9] {
-        let scale = [1.0, 10f64.powf(2.0 * random(seed)), 10f64.powf(2.0 * random(seed))];
+        let scale = [
+            1.0,
+            10f64.powf(2.0 * random(seed)),
+            10f64.powf(2.0 * random(seed)),
+        ];
         let g: Vec<f64> = (0..12).map(|k| scale[k / 4] * random(seed)).collect();
         let mut w = [0.0; 9];
         for i in 0..3 {

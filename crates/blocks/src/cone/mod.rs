@@ -8,16 +8,17 @@
 //!
 //! (De Saxcé and Feng 1998): apart, sticking, or sliding with friction against the slip. The
 //! added μ|u_t| is what keeps sliding from lifting. `local.rs` solves one block exactly,
-//! `sweep.rs` all of them block by block, `newton.rs` all at once, `splitting.rs` by turns
+//! `dense.rs` all of them block by block, `newton.rs` all at once, `splitting.rs` by turns
 //! between a linear solve and the cone.
 
 pub mod dense;
 pub mod local;
 pub mod newton;
-
+pub mod splitting;
 
 pub use dense::{ConeReport, Delassus};
 pub use local::solve_block;
+pub use splitting::Splitting;
 
 /// One block: normal, first tangent, second tangent.
 pub type Triple = [f64; 3];
@@ -64,7 +65,9 @@ mod tests {
     fn a_projection_is_the_nearest_point_of_the_cone() {
         let mut seed = 1u64;
         let mut random = || {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            seed = seed
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
             (seed >> 33) as f64 / (1u64 << 30) as f64 - 1.0
         };
         for _ in 0..200 {

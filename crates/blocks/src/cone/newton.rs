@@ -220,7 +220,11 @@ pub(super) fn solve_dense(a: &mut [f64], b: &mut [f64], n: usize) -> bool {
     }
     for k in (0..n).rev() {
         let row = &a[k * n..(k + 1) * n];
-        let sum: f64 = row[k + 1..].iter().zip(&b[k + 1..]).map(|(x, y)| x * y).sum();
+        let sum: f64 = row[k + 1..]
+            .iter()
+            .zip(&b[k + 1..])
+            .map(|(x, y)| x * y)
+            .sum();
         b[k] = (b[k] - sum) / row[k];
     }
     true
@@ -233,7 +237,12 @@ mod tests {
     #[test]
     fn the_slope_is_the_derivative_of_the_projection() {
         let mu = 0.6;
-        for y in [[1.0, 0.2, 0.1], [0.3, 0.9, -0.5], [-0.2, 0.7, 0.4], [-1.0, 0.1, 0.2]] {
+        for y in [
+            [1.0, 0.2, 0.1],
+            [0.3, 0.9, -0.5],
+            [-0.2, 0.7, 0.4],
+            [-1.0, 0.1, 0.2],
+        ] {
             let p = slope(&y, mu);
             for c in 0..3 {
                 let (mut up, mut down) = (y, y);

@@ -11,7 +11,7 @@
 //! second h times the velocity. Both stages have the same compliance
 //! `W = F (1/(c m) + [r]ᵀ Θ [r]) Fᵀ`, summed over the bodies.
 
-use super::movers::{FIXED, Mover};
+use super::movers::{FIXED, Mover, Movers};
 use crate::math::small::*;
 
 /// One side of a contact.
@@ -21,8 +21,10 @@ pub(crate) struct Arm {
     pub mover: u32,
     /// `r × F_k` for each row.
     pub lever: [V3; 3],
-    /// Θ of that: the rotation that a unit of each row gives.
+    /// Θ of that: the rotation that a unit of each row gives a loose body.
     pub swing: [V3; 3],
+    /// Whether the body is loose: no joint answers with it.
+    pub loose: bool,
 }
 
 impl Arm {
@@ -30,18 +32,20 @@ impl Arm {
         mover: FIXED,
         lever: [[0.0; 3]; 3],
         swing: [[0.0; 3]; 3],
+        loose: true,
     };
 
-    fn new(mover: u32, movers: &[Mover], frame: &[V3; 3], arm: &V3) -> Arm {
+    fn new(mover: u32, movers: &Movers, frame: &[V3; 3], arm: &V3) -> Arm {
         if mover == FIXED {
             return Arm::NONE;
         }
         let lever = frame.map(|axis| cross(arm, &axis));
-        let per_torque = &movers[mover as usize].per_torque;
+        let body = &movers.all[mover as usize];
         Arm {
             mover,
             lever,
-            swing: lever.map(|l| mul_vec(per_torque, &l)),
+            swing: lever.map(|l| mul_vec(&body.per_torque, &l)),
+            loose: body.loose,
         }
     }
 }
@@ -83,7 +87,7 @@ pub(crate) struct ContactRow {
 
 impl ContactRow {
     /// Rows between two movers at the arms `ra`, `rb`.
-    pub fn new(frame: [V3; 3], at: [u32; 2], arms: [V3; 2], movers: &[Mover]) -> ContactRow {
+    pub fn new(frame: [V3; 3], at: [u32; 2], arms: [V3; 2], movers: &Movers) -> ContactRow {
         let a = Arm::new(at[0], movers, &frame, &arms[0]);
         let b = Arm::new(at[1], movers, &frame, &arms[1]);
         let mut row = ContactRow {
@@ -97,22 +101,30 @@ impl ContactRow {
             soft: 0.0,
             spin: None,
         };
-        let mut straight = 0.0;
-        for arm in [&row.a, &row.b] {
-            if arm.mover == FIXED {
-                continue;
-            }
-            straight += movers[arm.mover as usize].per_force;
-            for i in 0..3 {
+        row.w = row.coupling(&row, movers);
+        row
+    }
+
+    /// Slip here per unit of force there, row-major, m/N.
+    pub fn coupling(&self, other: &ContactRow, movers: &Movers) -> M3 {
+        let mut w = [0.0; 9];
+        for (arm, sign) in [(&self.a, -1.0), (&self.b, 1.0)] {
+            for (source, from) in [(&other.a, -1.0), (&other.b, 1.0)] {
+                let fixed = arm.mover == FIXED || source.mover == FIXED;
+                if fixed || !movers.related(arm.mover, source.mover) {
+                    continue;
+                }
                 for j in 0..3 {
-                    row.w[3 * i + j] += dot(&arm.lever[i], &arm.swing[j]);
+                    let (force, torque) = (&other.frame[j], &source.lever[j]);
+                    let [shift, turn] = movers.respond(arm.mover, source.mover, force, torque);
+                    for i in 0..3 {
+                        let moved = dot(&self.frame[i], &shift) + dot(&arm.lever[i], &turn);
+                        w[3 * i + j] += sign * from * moved;
+                    }
                 }
             }
         }
-        for k in [0, 4, 8] {
-            row.w[k] += straight;
-        }
-        row
+        w
     }
 
     /// Adds a compliance of the contact itself, m/N.
@@ -150,15 +162,19 @@ impl ContactRow {
 
     /// Moves the bodies by a change of the force.
     #[inline(always)]
-    pub fn push(&self, movers: &mut [Mover], change: &V3) {
-        let mut force = scale(&self.frame[0], change[0]);
-        force = axpy(&force, change[1], &self.frame[1]);
-        force = axpy(&force, change[2], &self.frame[2]);
+    pub fn push(&self, movers: &mut Movers, change: &V3) {
+        let force = along(&self.frame, change);
         for (arm, sign) in [(&self.b, 1.0), (&self.a, -1.0)] {
             if arm.mover == FIXED {
                 continue;
             }
-            let m = &mut movers[arm.mover as usize];
+            if !arm.loose {
+                let pushed = scale(&force, sign);
+                let torque = scale(&along(&arm.lever, change), sign);
+                movers.push_held(arm.mover, &pushed, &torque);
+                continue;
+            }
+            let m = &mut movers.all[arm.mover as usize];
             m.shift = axpy(&m.shift, sign * m.per_force, &force);
             for k in 0..3 {
                 m.turn = axpy(&m.turn, sign * change[k], &arm.swing[k]);
@@ -177,21 +193,18 @@ impl ContactRow {
     }
 
     /// Turns the bodies by a change of the torque.
-    pub fn twist(&self, movers: &mut [Mover], change: &V3) {
-        let mut torque = scale(&self.frame[0], change[0]);
-        torque = axpy(&torque, change[1], &self.frame[1]);
-        torque = axpy(&torque, change[2], &self.frame[2]);
+    pub fn twist(&self, movers: &mut Movers, change: &V3) {
+        let torque = along(&self.frame, change);
         for (arm, sign) in [(&self.b, 1.0), (&self.a, -1.0)] {
             if arm.mover != FIXED {
-                let m = &mut movers[arm.mover as usize];
-                m.turn = axpy(&m.turn, sign, &mul_vec(&m.per_torque, &torque));
+                movers.push_held(arm.mover, &[0.0; 3], &scale(&torque, sign));
             }
         }
     }
 
     /// Goes to the force and torque (world) of a contact of the last step, as far as the cone
     /// allows.
-    pub fn start_from(&mut self, movers: &mut [Mover], known: &[V3; 2]) {
+    pub fn start_from(&mut self, movers: &mut Movers, known: &[V3; 2]) {
         let force = self.frame.map(|axis| dot(&axis, &known[0]));
         let next = vincula_blocks::cone::project(&force, self.mu);
         let change = sub(&next, &self.lambda);
@@ -221,9 +234,9 @@ impl ContactRow {
                 total = axpy9(&total, 1.0, &movers[arm.mover as usize].per_torque);
             }
         }
-        let along = |x: &V3, y: &V3| dot(x, &mul_vec(&total, y));
+        let about = |x: &V3| dot(x, &mul_vec(&total, x));
         let [n, x, y] = &self.frame;
-        let compliance = [along(n, n), along(x, x) + along(y, y)];
+        let compliance = [about(n), about(x) + about(y)];
         self.spin = Some(Spin {
             torsional,
             rolling,
@@ -232,6 +245,12 @@ impl ContactRow {
             compliance,
         });
     }
+}
+
+/// x₁ f₁ + x₂ f₂ + x₃ f₃.
+#[inline(always)]
+pub(crate) fn along(f: &[V3; 3], x: &V3) -> V3 {
+    axpy(&axpy(&scale(&f[0], x[0]), x[1], &f[1]), x[2], &f[2])
 }
 
 /// Two directions that make a right-handed frame with n; the same for the same n.
@@ -251,15 +270,29 @@ pub(crate) fn frame_of(n: &V3) -> [V3; 3] {
 mod tests {
     use super::*;
 
-    fn movers() -> Vec<Mover> {
-        let tensor = |k: f64| [2.0 * k, 0.1 * k, 0.0, 0.1 * k, 1.0 * k, 0.2 * k, 0.0, 0.2 * k, 3.0 * k];
-        vec![
+    fn movers() -> Movers {
+        let tensor = |k: f64| {
+            [
+                2.0 * k,
+                0.1 * k,
+                0.0,
+                0.1 * k,
+                1.0 * k,
+                0.2 * k,
+                0.0,
+                0.2 * k,
+                3.0 * k,
+            ]
+        };
+        let mut movers = Movers::default();
+        movers.all = vec![
             Mover::new(0, true, 0.5, tensor(1.0)),
-            Mover::new(1, true, 0.25, tensor(0.3)),
-        ]
+            Mover::new(1, false, 0.25, tensor(0.3)),
+        ];
+        movers
     }
 
-    fn row(movers: &[Mover]) -> ContactRow {
+    fn row(movers: &Movers) -> ContactRow {
         let n = [0.36, 0.48, -0.8];
         let arms = [[0.3, -0.2, 0.5], [-0.7, 0.1, 0.2]];
         ContactRow::new(frame_of(&n), [0, 1], arms, movers)
@@ -267,7 +300,12 @@ mod tests {
 
     #[test]
     fn frames_are_right_handed_and_orthonormal() {
-        for n in [[0.0, 0.0, 1.0], [0.0, 0.0, -1.0], [0.36, 0.48, -0.8], [1.0, 0.0, 0.0]] {
+        for n in [
+            [0.0, 0.0, 1.0],
+            [0.0, 0.0, -1.0],
+            [0.36, 0.48, -0.8],
+            [1.0, 0.0, 0.0],
+        ] {
             let [a, b, c] = frame_of(&n);
             assert!(sub(&cross(&a, &b), &c).iter().all(|e| e.abs() < 1e-15));
             assert!(dot(&a, &b).abs() < 1e-15 && (dot(&b, &b) - 1.0).abs() < 1e-15);
@@ -279,11 +317,11 @@ mod tests {
         let mut bodies = movers();
         let row = row(&bodies);
         for k in 0..3 {
-            bodies.iter_mut().for_each(Mover::reset);
+            bodies = movers();
             let mut unit = [0.0; 3];
             unit[k] = 1.0;
             row.push(&mut bodies, &unit);
-            let u = row.slip(&bodies);
+            let u = row.slip(&bodies.all);
             for i in 0..3 {
                 assert!((u[i] - row.w[3 * i + k]).abs() < 1e-15);
             }
@@ -298,7 +336,7 @@ mod tests {
         let step = 1e-6;
         for body in 0..2 {
             for k in 0..6 {
-                bodies.iter_mut().for_each(Mover::reset);
+                bodies = movers();
                 let mut turn = [0.0; 3];
                 let mut shift = [0.0; 3];
                 if k < 3 {
@@ -306,13 +344,13 @@ mod tests {
                 } else {
                     turn[k - 3] = step;
                 }
-                bodies[body].shift = shift;
-                bodies[body].turn = turn;
+                bodies.all[body].shift = shift;
+                bodies.all[body].turn = turn;
                 let turned = crate::math::rotation::exp::<false>(&turn);
                 let moved = sub(&add(&mul_vec(&turned, &arms[body]), &shift), &arms[body]);
                 let sign = if body == 1 { 1.0 } else { -1.0 };
                 let expected = row.frame.map(|axis| sign * dot(&axis, &moved));
-                let found = row.relative(&bodies);
+                let found = row.relative(&bodies.all);
                 for i in 0..3 {
                     assert!((found[i] - expected[i]).abs() < 1e-11);
                 }

@@ -1,4 +1,4 @@
-//! Block Gauss–Seidel over contacts with the velocities of the bodies (Moreau and Jean's NSCD).
+//! Block Gauss–Seidel over contacts with the motion of the bodies (Moreau and Jean's NSCD).
 //!
 //! For one contact after the other: the slip without its own force, `u − W λ`; the exact force
 //! of Coulomb's law for it (`vincula_blocks::cone`); the bodies are moved by the change. A sweep
@@ -6,26 +6,21 @@
 
 use vincula_blocks::cone::{solve_block, violation};
 
-use super::movers::Mover;
+use super::movers::Movers;
 use super::rows::{ContactRow, Spin};
 use crate::math::small::*;
 
-/// What sweeping came to.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ContactReport {
-    /// Sweeps made, or iterations of another solver.
-    pub sweeps: usize,
-    /// Largest violation of Coulomb's law over the largest force.
-    pub residual: f64,
-}
-
 /// One pass over all contacts; returns the largest change of a force times its compliance, m.
-pub(crate) fn sweep(rows: &mut [ContactRow], movers: &mut [Mover], reverse: bool) -> f64 {
+pub(crate) fn sweep(rows: &mut [ContactRow], movers: &mut Movers, reverse: bool) -> f64 {
     let mut moved = 0.0f64;
     let count = rows.len();
     for k in 0..count {
         let row = &mut rows[if reverse { count - 1 - k } else { k }];
-        let u = row.slip(movers);
+        let u = row.slip(&movers.all);
+        // Apart and without force: nothing to do, as for most of what is only near.
+        if u[0] >= 0.0 && row.lambda == [0.0; 3] {
+            continue;
+        }
         let b = sub(&u, &mul_vec(&row.w, &row.lambda));
         let next = solve_block(&row.w, &b, row.mu);
         let change = sub(&next, &row.lambda);
@@ -36,20 +31,29 @@ pub(crate) fn sweep(rows: &mut [ContactRow], movers: &mut [Mover], reverse: bool
             moved = moved.max(size * row.w[0]);
         }
         if row.spin.is_some() {
-            resist(row, movers);
+            moved = moved.max(resist(row, movers));
         }
     }
     moved
 }
 
-/// Rolling and torsional friction of one contact, within the force that it has.
-fn resist(row: &mut ContactRow, movers: &mut [Mover]) {
-    let Some(spin) = row.spin else { return };
-    let next = resisted(&spin, &row.relative_turn(movers), row.lambda[0]);
+/// Rolling and torsional friction of one contact, within the force that it has. Returns how far
+/// it moved, as a length.
+fn resist(row: &mut ContactRow, movers: &mut Movers) -> f64 {
+    let Some(spin) = row.spin else { return 0.0 };
+    let next = resisted(&spin, &row.relative_turn(&movers.all), row.lambda[0]);
     let change = sub(&next, &spin.torque);
     row.twist(movers, &change);
-    if let Some(spin) = &mut row.spin {
-        spin.torque = next;
+    row.spin = Some(Spin {
+        torque: next,
+        ..spin
+    });
+    let reach = spin.torsional.max(spin.rolling);
+    let size = change[0].abs().max(change[1].abs()).max(change[2].abs());
+    if reach > 0.0 {
+        size / reach * row.w[0]
+    } else {
+        0.0
     }
 }
 
@@ -62,10 +66,8 @@ fn resisted(spin: &Spin, turned: &V3, force: f64) -> V3 {
         spin.torque[1] - rate[1] / spin.compliance[1],
         spin.torque[2] - rate[2] / spin.compliance[1],
     ];
-    let (size, bound) = (
-        (roll[0] * roll[0] + roll[1] * roll[1]).sqrt(),
-        spin.rolling * force,
-    );
+    let size = (roll[0] * roll[0] + roll[1] * roll[1]).sqrt();
+    let bound = spin.rolling * force;
     if size > bound {
         roll = roll.map(|x| x * bound / size);
     }
@@ -73,10 +75,10 @@ fn resisted(spin: &Spin, turned: &V3, force: f64) -> V3 {
 }
 
 /// The largest violation of Coulomb's law, relative to the largest force.
-pub(crate) fn residual(rows: &[ContactRow], movers: &[Mover]) -> f64 {
+pub(crate) fn residual(rows: &[ContactRow], movers: &Movers) -> f64 {
     let (mut worst, mut largest) = (0.0f64, 0.0f64);
     for row in rows {
-        let u = row.slip(movers);
+        let u = row.slip(&movers.all);
         let trace = row.w[0] + row.w[4] + row.w[8];
         worst = worst.max(violation(&row.lambda, &u, row.mu, trace));
         largest = largest.max(dot(&row.lambda, &row.lambda));
@@ -87,18 +89,19 @@ pub(crate) fn residual(rows: &[ContactRow], movers: &[Mover]) -> f64 {
     worst / largest.sqrt().max(worst)
 }
 
-/// Sweeps until the bodies move by less than `tolerance` (m), at most `limit` times.
+/// Sweeps until the bodies move by less than `tolerance` (m), at most `limit` times. Returns the
+/// sweeps, and whether they were enough.
 pub(crate) fn solve(
     rows: &mut [ContactRow],
-    movers: &mut [Mover],
+    movers: &mut Movers,
     tolerance: f64,
     limit: usize,
-) -> usize {
+) -> (usize, bool) {
     for k in 0..limit {
         let moved = sweep(rows, movers, k % 2 == 1);
         if moved <= tolerance {
-            return k + 1;
+            return (k + 1, true);
         }
     }
-    limit
+    (limit, false)
 }

@@ -44,6 +44,7 @@ pub(super) fn commit(
     let points = &work.contacts.points;
     work.stage.remember(points, &mut state.contacts);
     state.measure_coordinates(model);
+    work.last_h = h;
     state.time += h;
     Ok(())
 }

@@ -2,10 +2,11 @@
 
 use super::solve::correct;
 use super::{StepReport, Workspace};
-use crate::contact::movers::{self, Mover};
+use crate::contact::movers;
 use crate::contact::stage::{Scene, Stage};
 use crate::contact::sweep;
-use crate::dual::DualFault;
+use crate::dual::{Dual, DualFault};
+use crate::integrate::newton::NewtonBlock;
 use crate::integrate::{Scheme, loose, tempered};
 use crate::math::lanes::{gather, place, scatter};
 use crate::math::small::*;
@@ -50,19 +51,18 @@ pub(super) fn set_loose_apart(work: &mut Workspace) {
         ..
     } = work;
     active.retain(|&index| {
-        loose[index] =
-            touched[index] && !jointed[index] && loose::land(*level, &mut newton[index]);
+        loose[index] = touched[index] && !jointed[index] && loose::land(*level, &mut newton[index]);
         !loose[index]
     });
 }
 
-/// The stage and what it looks at.
+/// The stage, the joints, and what the stage looks at.
 fn stage_of<'a>(
     model: &'a Model,
     state: &'a State,
     work: &'a mut Workspace,
     scheme: &Scheme,
-) -> (&'a mut Stage, Scene<'a>) {
+) -> (&'a mut Stage, &'a mut Dual, Scene<'a>) {
     let scene = Scene {
         model,
         points: &work.contacts.points,
@@ -70,10 +70,12 @@ fn stage_of<'a>(
         start: &state.blocks,
         work: &work.newton,
         loose: &work.loose,
+        projects: work.settings.integrator.projects(),
+        softness: work.settings.contact_solver.softness(),
         h: scheme.h,
         c: scheme.c,
     };
-    (&mut work.stage, scene)
+    (&mut work.stage, &mut work.dual, scene)
 }
 
 /// First stage: no gap is negative at the end of the step.
@@ -87,68 +89,72 @@ pub(super) fn hold_apart(
     if work.contacts.points.is_empty() {
         return Ok(());
     }
-    let (stage, scene) = stage_of(model, state, work, scheme);
+    let (stage, dual, scene) = stage_of(model, state, work, scheme);
     if report.iterations == 1 {
-        stage.begin(&scene);
+        stage.begin(&scene, dual);
     }
-    stage.first(&scene);
+    stage.first(&scene, dual);
+    note(work, |n, lane| (gather(&n.p, lane), gather(&n.t, lane)));
     let (tolerance, rule) = (work.settings.contact_tolerance, work.settings.iteration());
     for _ in 0..TURNS {
-        let Stage { rows, movers, .. } = &mut work.stage;
-        report.sweeps += sweep::solve(rows, movers, tolerance, work.settings.sweep_limit);
-        for mover in movers.iter_mut().filter(|m| !m.loose) {
-            let [shift, turn] = mover.news();
-            movers::displace(&mut work.newton, mover.body as usize, &shift, &turn);
+        report.sweeps += work.stage.solve(&work.settings);
+        for mover in work.stage.movers.all.iter_mut().filter(|m| !m.loose) {
+            let untold = std::mem::take(&mut mover.untold);
+            movers::displace(&mut work.newton, mover.body as usize, &untold);
         }
-        if work.dual.is_empty() || work.stage.movers.iter().all(|m| m.loose) {
+        if !coupled(work) {
             break;
         }
-        note_places(work);
         correct(model, work, scheme.h, rule.residual, false)?;
-        if read_places(work) <= tolerance {
+        let off = read(work, 1.0, |n, lane| {
+            (gather(&n.p, lane), gather(&n.t, lane))
+        });
+        if off <= tolerance {
             break;
         }
     }
-    report.contact_residual = sweep::residual(&work.stage.rows, &work.stage.movers);
+    let Stage { rows, movers, .. } = &work.stage;
+    report.contact_residual = sweep::residual(rows, movers);
     report.penetration = work.stage.end_first();
     Ok(())
 }
 
-/// Keeps where held bodies are, to see what the joints do to them.
-fn note_places(work: &mut Workspace) {
+/// Whether joints hold a body in contact.
+fn coupled(work: &Workspace) -> bool {
+    !work.dual.is_empty() && work.stage.movers.all.iter().any(|m| !m.loose)
+}
+
+/// Keeps the matrix and the vector of every held body, to see later what became of them.
+fn note(work: &mut Workspace, of: impl Fn(&NewtonBlock, usize) -> (M3, V3)) {
     work.noted.clear();
-    for mover in work.stage.movers.iter().filter(|m| !m.loose) {
+    for mover in work.stage.movers.all.iter().filter(|m| !m.loose) {
         let (block, lane) = place(mover.body as usize);
-        let n = &work.newton[block];
-        work.noted.push((gather(&n.p, lane), gather(&n.t, lane)));
+        work.noted.push(of(&work.newton[block], lane));
     }
 }
 
-/// Tells the movers what the joints did; returns the largest displacement, m.
-fn read_places(work: &mut Workspace) -> f64 {
+/// Tells the movers how far their bodies have come, h times their rates or their poses.
+/// Returns by how much the movers were wrong, m.
+fn read(work: &mut Workspace, h: f64, of: impl Fn(&NewtonBlock, usize) -> (M3, V3)) -> f64 {
     let mut largest = 0.0f64;
-    let held = work.stage.movers.iter_mut().filter(|m| !m.loose);
+    let held = work.stage.movers.all.iter_mut().filter(|m| !m.loose);
     for (mover, (p, t)) in held.zip(&work.noted) {
         let (block, lane) = place(mover.body as usize);
         let n = &work.newton[block];
-        let shift = sub(&gather(&n.t, lane), t);
-        let grown = axial(&sub9(&gather(&n.p, lane), p));
+        let now = of(n, lane);
+        let shift = scale(&sub(&now.1, t), h);
+        let grown = scale(&axial(&sub9(&now.0, p)), h);
         let turn = mul_vec(&gather(&n.rot, lane), &grown);
-        largest = largest.max(carry(mover, &shift, &turn));
+        let wrong = [sub(&shift, &mover.shift), sub(&turn, &mover.turn)];
+        largest = wrong.iter().flatten().fold(largest, |m, x| m.max(x.abs()));
+        (mover.shift, mover.turn) = (shift, turn);
     }
     largest
 }
 
-fn carry(mover: &mut Mover, shift: &V3, turn: &V3) -> f64 {
-    mover.shift = add(&mover.shift, shift);
-    mover.turn = add(&mover.turn, turn);
-    mover.told = [mover.shift, mover.turn];
-    shift.iter().chain(turn).fold(0.0, |m, x| m.max(x.abs()))
-}
-
 /// Loose bodies go to where the first stage put them, and get their second half kick.
 pub(super) fn turn_loose(model: &Model, work: &mut Workspace, scheme: &Scheme) {
-    for mover in work.stage.movers.iter().filter(|m| m.loose) {
+    for mover in work.stage.movers.all.iter().filter(|m| m.loose) {
         let (block, lane) = place(mover.body as usize);
         let n = &mut work.newton[block];
         let t: V3 = gather(&n.t, lane);
@@ -175,58 +181,43 @@ pub(super) fn stop_approach(
     if work.contacts.points.is_empty() {
         return;
     }
-    let (stage, scene) = stage_of(model, state, work, scheme);
+    let (stage, _, scene) = stage_of(model, state, work, scheme);
     stage.second(&scene);
+    note(work, |n, lane| (gather(&n.w, lane), gather(&n.v, lane)));
     let (tolerance, h) = (work.settings.contact_tolerance, scheme.h);
     for _ in 0..TURNS {
-        let Stage { rows, movers, .. } = &mut work.stage;
-        report.sweeps += sweep::solve(rows, movers, tolerance, work.settings.sweep_limit);
-        for mover in movers.iter_mut().filter(|m| !m.loose) {
-            let [shift, turn] = mover.news();
-            movers::hasten(&mut work.newton, mover.body as usize, h, &shift, &turn);
+        report.sweeps += work.stage.solve(&work.settings);
+        for mover in work.stage.movers.all.iter_mut().filter(|m| !m.loose) {
+            let untold = std::mem::take(&mut mover.untold);
+            movers::hasten(&mut work.newton, mover.body as usize, h, &untold);
         }
-        if work.dual.is_empty() || work.stage.movers.iter().all(|m| m.loose) {
+        if !coupled(work) {
             break;
         }
-        if project_joints(work, scheme) <= tolerance {
+        project_joints(work, scheme);
+        let off = read(work, h, |n, lane| (gather(&n.w, lane), gather(&n.v, lane)));
+        if off <= tolerance {
             break;
         }
     }
-    let left = sweep::residual(&work.stage.rows, &work.stage.movers);
+    let Stage { rows, movers, .. } = &work.stage;
+    let left = sweep::residual(rows, movers);
     report.contact_residual = report.contact_residual.max(left);
     finish_loose(work, h);
 }
 
-/// One more projection onto what the joints allow; returns the largest displacement per step
-/// that it gave to a body in contact, m.
-fn project_joints(work: &mut Workspace, scheme: &Scheme) -> f64 {
-    work.noted.clear();
-    for mover in work.stage.movers.iter().filter(|m| !m.loose) {
-        let (block, lane) = place(mover.body as usize);
-        let n = &work.newton[block];
-        work.noted.push((gather(&n.w, lane), gather(&n.v, lane)));
-    }
+/// One more projection onto what the joints allow.
+fn project_joints(work: &mut Workspace, scheme: &Scheme) {
     work.dual.drift(&work.newton, &work.active, scheme.h);
     work.dual.solve();
     work.apply_dual(false);
     for &index in &work.active {
         tempered::project_add(work.level, false, scheme, &mut work.newton[index]);
     }
-    let mut largest = 0.0f64;
-    let held = work.stage.movers.iter_mut().filter(|m| !m.loose);
-    for (mover, (rate, v)) in held.zip(&work.noted) {
-        let (block, lane) = place(mover.body as usize);
-        let n = &work.newton[block];
-        let shift = scale(&sub(&gather(&n.v, lane), v), scheme.h);
-        let grown = scale(&axial(&sub9(&gather(&n.w, lane), rate)), scheme.h);
-        let turn = mul_vec(&gather(&n.rot, lane), &grown);
-        largest = largest.max(carry(mover, &shift, &turn));
-    }
-    largest
 }
 
 fn finish_loose(work: &mut Workspace, h: f64) {
-    for mover in work.stage.movers.iter().filter(|m| m.loose) {
+    for mover in work.stage.movers.all.iter().filter(|m| m.loose) {
         let (block, lane) = place(mover.body as usize);
         let n = &mut work.newton[block];
         scatter(&mut n.thrust, lane, &scale(&mover.shift, 1.0 / h));
