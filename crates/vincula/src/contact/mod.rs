@@ -22,6 +22,7 @@ pub(crate) mod memory;
 pub(crate) mod movers;
 mod readout;
 mod reduce;
+mod round;
 pub(crate) mod rows;
 pub(crate) mod stage;
 mod surface;
