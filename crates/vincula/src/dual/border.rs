@@ -55,6 +55,8 @@ struct BorderRow {
     start: Option<[Carried; 2]>,
     /// Velocity that it asks for in this step.
     rate: f64,
+    /// Displacement per unit of the sum, m/rad or 1.
+    length: f64,
 }
 
 /// The gradient of a row for one body, body frame, with its response.
@@ -118,6 +120,7 @@ impl BorderRow {
             near: vec![0.0; it.terms().len()],
             start: None,
             rate: it.rate(),
+            length: it.length,
         }
     }
 
@@ -421,11 +424,11 @@ impl Dual {
     }
 
     /// Right-hand sides in the velocity projection: h times the rates that are wrong.
-    pub(super) fn border_rates(&mut self, model: &Model, work: &[NewtonBlock], h: f64) -> f64 {
+    pub(super) fn border_rates(&mut self, work: &[NewtonBlock], h: f64) -> f64 {
         let first = self.border.first;
         let mut worst = 0.0f64;
         for (k, row) in self.border.rows.iter().enumerate() {
-            let mut rate = -model.couplings[row.coupling].length * row.rate;
+            let mut rate = -row.length * row.rate;
             for it in &row.bodies {
                 let (block, lane) = place(it.body);
                 let (w, v): (M3, V3) = (gather(&work[block].w, lane), gather(&work[block].v, lane));

@@ -12,6 +12,7 @@ mod island;
 mod linearize;
 pub mod plan;
 mod ports;
+mod reach;
 mod redundancy;
 mod turning;
 
@@ -176,13 +177,7 @@ impl Dual {
 
     /// Right-hand side: h times the rate of every row. Rates are in the body frame. Returns
     /// the largest of the constraints, m.
-    pub(crate) fn drift(
-        &mut self,
-        model: &Model,
-        work: &[NewtonBlock],
-        active: &[usize],
-        h: f64,
-    ) -> f64 {
+    pub(crate) fn drift(&mut self, work: &[NewtonBlock], active: &[usize], h: f64) -> f64 {
         for &block in active {
             ports::find_velocities(self.level, &work[block], &mut self.ports[block]);
         }
@@ -221,7 +216,7 @@ impl Dual {
                 worst = worst.max(value.abs());
             }
         }
-        let bordered = self.border_rates(model, work, h);
+        let bordered = self.border_rates(work, h);
         worst.max(self.rate_sides(h)).max(bordered)
     }
 

@@ -160,7 +160,11 @@ pub(super) fn identity(model: &Model) -> u64 {
     model.couplings.iter().for_each(|it| words.coupling(it));
     let collision = &model.collision;
     let (colliders, frames) = (&collision.colliders, &collision.frames);
-    let told = (colliders, frames, &collision.ignored);
+    let ignored = collision.ignored.iter();
+    ignored.for_each(|body| words.count(body.index()));
+    let starts = collision.ignored_starts.iter();
+    starts.for_each(|start| words.word(u64::from(*start)));
+    let told = (colliders, frames);
     // Hashing cannot fail, only printing could.
     let _ = write!(words, "{told:?}");
     words.0

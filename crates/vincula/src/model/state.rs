@@ -4,6 +4,7 @@ use glam::{DQuat, DVec3};
 
 use super::{BodyId, Endpoint, JointId, Model, Pose, Twist};
 use crate::body::affine::strain;
+use crate::contact::memory::Memory;
 use crate::dual::unwrap;
 use crate::joint::rows::{Carried, Gradient};
 use crate::joint::{Joint, Side};
@@ -87,6 +88,8 @@ pub struct State {
     pub(crate) history: Option<History>,
     /// The model that it is a state of.
     pub(crate) identity: u64,
+    /// Contact forces of the last step: the next one starts from them.
+    pub(crate) contacts: Memory,
 }
 
 impl State {
@@ -101,6 +104,7 @@ impl State {
             coordinates: vec![0.0; model.coordinates()],
             history: None,
             identity: model.identity,
+            contacts: Memory::default(),
         }
     }
 
