@@ -36,6 +36,7 @@ pub mod model;
 pub mod reference;
 mod settings;
 pub mod step;
+mod stream;
 
 /// What most programs need.
 pub mod prelude {

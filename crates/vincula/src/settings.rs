@@ -11,6 +11,7 @@ use crate::math::dispatch::{Level, detected};
 use crate::math::lanes::{LANES, gather, place, scatter};
 use crate::math::small::{V3, mul};
 use crate::model::{BodyId, Control, Model, Pose, State, StateBlock, Twist};
+use crate::stream::Stream;
 
 /// How steps are made. The defaults need no tuning.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -103,6 +104,8 @@ pub struct Workspace {
     end: Option<State>,
     /// Whether every row is linear in the affine coordinates.
     pub(crate) linear: bool,
+    /// The streamed step, for worlds of long chains.
+    pub(crate) stream: Option<Stream>,
     uniform: bool,
     plain: bool,
 }
@@ -156,6 +159,7 @@ impl Workspace {
             total: vec![0.0; model.dual_rows()],
             end: model.ground.is_some().then(|| State::at_rest(model)),
             linear,
+            stream: Stream::new(model, &settings),
             uniform,
             plain: false,
         }

@@ -10,7 +10,7 @@ mod axes;
 mod island;
 mod linearize;
 pub mod plan;
-mod ports;
+pub(crate) mod ports;
 mod redundancy;
 mod turning;
 
@@ -59,7 +59,7 @@ pub struct Dual {
     /// Island and node of each joint.
     places: Vec<(u32, u32)>,
     /// Points of the bodies, by block.
-    ports: Vec<PortBlock>,
+    pub(crate) ports: Vec<PortBlock>,
     level: Level,
     /// Right-hand side, then solution, one per row of the model.
     pub(crate) lambda: Vec<f64>,

@@ -11,7 +11,9 @@ pub use error::StepError;
 
 use crate::math::dispatch::Level;
 use crate::model::{Control, Model, State};
+use crate::stream;
 use commit::commit;
+pub(crate) use commit::is_sound;
 use predict::{advance_free_bodies, predict_free_motion};
 use solve::solve_step;
 use velocity::find_velocity;
@@ -41,6 +43,9 @@ pub fn step(
 ) -> Result<StepReport, StepError> {
     check(model, state, control, work, h)?;
     work.gather_forces(model, state, control, h);
+    if let Some(report) = stream::advance(model, state, work, h) {
+        return Ok(report);
+    }
     work.dual.start_axes(model, state, control);
     advance_free_bodies(model, state, work, h);
     let scheme = predict_free_motion(model, state, work, h)?;
