@@ -26,6 +26,8 @@ pub struct Settings {
     pub residual_tolerance: f64,
     /// Newton iterations at most.
     pub iteration_limit: usize,
+    /// Threads at most; results do not depend on it. Worlds too small to gain use one.
+    pub threads: usize,
     /// Vector instructions; the best available by default.
     pub level: Level,
 }
@@ -38,6 +40,7 @@ impl Default for Settings {
             update_tolerance: 0.025,
             residual_tolerance: 1e-11,
             iteration_limit: 50,
+            threads: 1,
             level: detected(),
         }
     }
@@ -168,6 +171,11 @@ impl Workspace {
     /// The settings it was made with.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Threads that steps run on.
+    pub fn threads(&self) -> usize {
+        self.stream.as_ref().map_or(1, Stream::threads)
     }
 
     /// The dual system: its islands and plans.

@@ -59,7 +59,7 @@ pub struct Dual {
     /// Island and node of each joint.
     places: Vec<(u32, u32)>,
     /// Points of the bodies, by block.
-    pub(crate) ports: Vec<PortBlock>,
+    ports: Vec<PortBlock>,
     level: Level,
     /// Right-hand side, then solution, one per row of the model.
     pub(crate) lambda: Vec<f64>,

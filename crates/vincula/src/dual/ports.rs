@@ -36,7 +36,7 @@ pub(crate) struct PortBlock {
 }
 
 impl PortBlock {
-    pub(super) const NONE: PortBlock = PortBlock {
+    pub(crate) const NONE: PortBlock = PortBlock {
         point: [[[0.0; LANES]; 3]; PORTS],
         place: [[[0.0; LANES]; 3]; PORTS],
         own: [[[0.0; LANES]; 6]; PORTS],

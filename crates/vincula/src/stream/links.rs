@@ -1,8 +1,11 @@
 //! Which joint ties which points of a chain, and the numbers of the dual system from them.
 
+use std::ops::Range;
+
 use vincula_blocks::LineSource;
 
-use crate::dual::ports::{PORTS, Points, PortBlock};
+use super::record::Slot;
+use crate::dual::ports::{PORTS, Points};
 use crate::joint::JointKind;
 use crate::math::lanes::{LANES, Lane, gather, place, scatter};
 use crate::math::small::*;
@@ -95,16 +98,42 @@ impl Links {
         Some(Links { links, at_ports })
     }
 
+    /// Joints of each chain.
+    pub fn chains(&self) -> Vec<Range<usize>> {
+        let mut chains = Vec::new();
+        let mut start = 0;
+        for (index, link) in self.links.iter().enumerate() {
+            if link.shared == NONE {
+                chains.push(start..index + 1);
+                start = index + 1;
+            }
+        }
+        chains
+    }
+
+    /// Tells the blocks where their joints' points are.
+    pub fn place_points(&self, model: &Model, slots: &mut [Slot]) {
+        for (link, joint) in self.links.iter().zip(&model.joints) {
+            for (end, side) in link.ends.iter().zip([&joint.a, &joint.b]) {
+                if end.body != NONE {
+                    let (block, lane) = place(end.body as usize);
+                    let points = &mut slots[block].ports.point;
+                    scatter(&mut points[end.port as usize], lane, &side.point);
+                }
+            }
+        }
+    }
+
     /// Puts the joint forces at the points of a block.
     #[inline(always)]
-    pub fn put_forces(&self, block: usize, forces: &[[f64; 3]], ports: &mut PortBlock) {
+    pub fn put_forces(&self, block: usize, forces: &[[f64; 3]], at_points: &mut Points) {
         let at = &self.at_ports[block];
         for port in 0..PORTS {
             for lane in 0..LANES {
                 let joint = at.joint[port][lane] as usize;
                 let force = forces.get(joint).copied().unwrap_or([0.0; 3]);
                 scatter(
-                    &mut ports.force[port],
+                    &mut at_points[port],
                     lane,
                     &scale(&force, at.sign[port][lane]),
                 );
@@ -113,13 +142,13 @@ impl Links {
     }
 
     /// Right-hand side of the velocity solve: h times the rate at which each joint opens.
-    pub fn write_drifts(&self, rates: &[Points], h: f64, out: &mut [[f64; 3]]) {
+    pub fn write_drifts(&self, slots: &[Slot], h: f64, out: &mut [[f64; 3]]) {
         for (link, out) in self.links.iter().zip(out) {
             let mut drift = [0.0; 3];
             for (end, sign) in link.ends.iter().zip([1.0, -1.0]) {
                 if end.body != NONE {
                     let (block, lane) = place(end.body as usize);
-                    let u: V3 = gather(&rates[block][end.port as usize], lane);
+                    let u: V3 = gather(&slots[block].rates[end.port as usize], lane);
                     for k in 0..3 {
                         drift[k] += h * sign * u[k];
                     }
@@ -149,14 +178,22 @@ impl AtPorts {
 /// The dual system of the links, read off the points of the bodies.
 pub(super) struct Nodes<'a> {
     links: &'a [Link],
-    ports: &'a [PortBlock],
+    slots: &'a [Slot],
 }
 
 impl<'a> Nodes<'a> {
-    pub fn new(links: &'a Links, ports: &'a [PortBlock]) -> Nodes<'a> {
+    pub fn new(links: &'a Links, slots: &'a [Slot]) -> Nodes<'a> {
         Nodes {
             links: &links.links,
-            ports,
+            slots,
+        }
+    }
+
+    /// The part of one chain.
+    pub fn of(&self, chain: &Range<usize>) -> Nodes<'a> {
+        Nodes {
+            links: &self.links[chain.clone()],
+            slots: self.slots,
         }
     }
 
@@ -179,7 +216,7 @@ impl<'a> Nodes<'a> {
             return end.world;
         }
         let (block, lane) = place(end.body as usize);
-        gather(&self.ports[block].place[end.port as usize], lane)
+        gather(&self.slots[block].ports.place[end.port as usize], lane)
     }
 }
 
@@ -202,7 +239,7 @@ impl LineSource for Nodes<'_> {
         for end in &self.links[node].ends {
             if end.body != NONE {
                 let (block, lane) = place(end.body as usize);
-                let own: S3 = gather(&self.ports[block].own[end.port as usize], lane);
+                let own: S3 = gather(&self.slots[block].ports.own[end.port as usize], lane);
                 for k in 0..6 {
                     sum[k] += own[k];
                 }
@@ -222,7 +259,7 @@ impl LineSource for Nodes<'_> {
             return [[0.0; 3]; 3];
         }
         let (block, lane) = place(link.shared as usize);
-        let m: M3 = gather(&self.ports[block].mutual, lane);
+        let m: M3 = gather(&self.slots[block].ports.mutual, lane);
         let s = link.sign;
         [
             [s * m[0], s * m[1], s * m[2]],

@@ -3,7 +3,7 @@
 //! The general step makes a dozen passes over the bodies, each with a kilobyte of unknowns a
 //! body. On a chain that no longer fits the cache, waiting for memory takes most of the time.
 //! Here the kernels of a pass run one after another on one block of eight bodies while it is
-//! in the first cache, and only what a later pass needs is kept (`record.rs`):
+//! in the first cache, and little is kept for the next pass (`record.rs`):
 //!
 //! 1. bodies: predict, solve freely, find places and compliances of the joints' points,
 //! 2. joints: eliminate from both ends, substitute back (`vincula_blocks::Line`),
@@ -16,54 +16,45 @@
 //! crushed body) is left to the general step, which starts afresh from the untouched state.
 
 mod links;
+mod passes;
 mod record;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
 
 use vincula_blocks::Line;
 
 use crate::dual::SolverChoice;
-use crate::dual::ports::{self, PortBlock};
-use crate::integrate::newton::{self, NewtonBlock};
-use crate::integrate::tempered::{self, KickBlock};
-use crate::integrate::{Integrator, Scheme};
-use crate::math::dispatch::Level;
-use crate::model::{Model, State, StateBlock};
+use crate::integrate::{Integrator, tempered};
+use crate::model::{MemoryBlock, Model, State};
 use crate::settings::{Settings, Workspace};
-use crate::step::{StepReport, is_sound};
+use crate::step::StepReport;
 use links::{Links, Nodes, worst_gap};
-use record::Record;
+use passes::{Pass, answer, each_slot, finish_blocks, predict, prepare};
+use record::{Prediction, Slot};
 
 /// Steps that the general step takes over after one that was out of the ordinary.
 const REST: u32 = 4;
 /// Bodies a thread is worth.
 const WORTH_A_THREAD: usize = 8192;
+/// Bodies whose predictions stay in the second cache; beyond, predicting twice is cheaper.
+const REMEMBERED: usize = 2048;
 
 /// The memory of the streamed step, sized once.
 pub(crate) struct Stream {
     links: Links,
-    line: Line,
+    /// Each chain: its joints and its factors.
+    chains: Vec<(Range<usize>, Line)>,
     threads: usize,
-    records: Vec<Record>,
-    /// Velocities of the points of each block.
-    rates: Vec<ports::Points>,
+    /// Empty where predicting twice is cheaper than keeping the prediction.
+    predictions: Vec<Prediction>,
+    slots: Vec<Slot>,
+    /// What the next step is to remember.
+    memory: Vec<MemoryBlock>,
     /// Force of each joint: of the position solve, and of the velocity solve, N.
     forces: [Vec<[f64; 3]>; 2],
     resting: u32,
-}
-
-/// What one pass over the bodies needs to know.
-struct Pass<'a> {
-    level: Level,
-    scheme: Scheme,
-    model: &'a Model,
-    state: &'a State,
-    kicks: &'a [KickBlock],
-    links: &'a Links,
-}
-
-impl Pass<'_> {
-    fn kick(&self, block: usize) -> &KickBlock {
-        &self.kicks[block.min(self.kicks.len() - 1)]
-    }
 }
 
 impl Stream {
@@ -71,22 +62,40 @@ impl Stream {
     pub(crate) fn new(model: &Model, settings: &Settings) -> Option<Stream> {
         let usual = settings.integrator == Integrator::Tempered
             && settings.solver == SolverChoice::Automatic;
-        if !usual || model.ground.is_some() {
+        if !usual || model.ground.is_some() || !model.collision.colliders.is_empty() {
             return None;
         }
+        let most = model.bodies.len() / WORTH_A_THREAD;
+        let threads = settings.threads.min(most).clamp(1, 2);
+        Stream::with(model, threads, model.bodies.len() <= REMEMBERED)
+    }
+
+    fn with(model: &Model, threads: usize, keep: bool) -> Option<Stream> {
         let links = Links::find(model)?;
         let blocks = model.params.len();
         let joints = model.joints.len();
-        let threads = 1usize.min(model.bodies.len() / WORTH_A_THREAD).max(1);
+        let chains = links.chains();
+        let alone = chains.len() == 1;
+        let mut slots = vec![Slot::ZERO; blocks];
+        links.place_points(model, &mut slots);
         Some(Stream {
+            chains: chains
+                .into_iter()
+                .map(|chain| (chain.clone(), Line::new(chain.len(), alone && threads > 1)))
+                .collect(),
             links,
-            line: Line::new(joints, threads > 1),
             threads,
-            records: vec![Record::ZERO; blocks],
-            rates: vec![ports::NO_POINTS; blocks],
+            predictions: vec![Prediction::ZERO; if keep { blocks } else { 0 }],
+            slots,
+            memory: vec![MemoryBlock::NONE; blocks],
             forces: [vec![[0.0; 3]; joints], vec![[0.0; 3]; joints]],
             resting: 0,
         })
+    }
+
+    /// Threads in use.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
     }
 
     /// Makes the step, or leaves everything as it was and returns nothing.
@@ -123,40 +132,49 @@ impl Stream {
             kicks: &work.kicks,
             links: &self.links,
         };
-        let (threads, points) = (self.threads, &mut work.dual.ports);
-        let ready = each_block(
-            threads,
-            (&mut self.records, &mut *points, &mut self.rates),
-            |block, n, record, ports, _| prepare(&pass, block, n, record, ports),
-        )?;
-        debug_assert_eq!(ready, 0.0);
-
         let [first, second] = &mut self.forces;
-        let nodes = Nodes::new(&self.links, points);
+        let predictions = &mut self.predictions;
+        each_slot(
+            self.threads,
+            &mut self.slots,
+            predictions,
+            |b, n, slot, kept| {
+                prepare(&pass, b, n, &mut slot.ports)?;
+                if let Some(kept) = kept {
+                    kept.keep(n);
+                }
+                Some(0.0)
+            },
+        )?;
+        let nodes = Nodes::new(&self.links, &self.slots);
         nodes.write_gaps(first);
-        if !self.line.factor_solve(&nodes, first) {
-            return None;
+        for (chain, line) in &mut self.chains {
+            if !line.factor_solve(&nodes.of(chain), &mut first[chain.clone()]) {
+                return None;
+            }
         }
-
-        let next = &mut work.next;
-        let update = each_block(
-            threads,
-            (&mut self.records, &mut *points, &mut self.rates),
-            |block, n, record, ports, rates| answer(&pass, block, first, n, record, ports, rates),
+        let update = each_slot(
+            self.threads,
+            &mut self.slots,
+            predictions,
+            |b, n, slot, kept| {
+                match kept {
+                    Some(kept) => kept.recall(n),
+                    None => predict(&pass, b, n)?,
+                }
+                answer(&pass, b, first, n, slot)
+            },
         )?;
         if !(update <= work.settings.iteration().update) {
             return None;
         }
-
-        self.links.write_drifts(&self.rates, h, second);
-        self.line.solve(second);
-        let residual = worst_gap(&Nodes::new(&self.links, points));
-
-        each_block(
-            threads,
-            (&mut self.records, &mut *points, next),
-            |block, n, record, ports, next| finish(&pass, block, second, n, record, ports, next),
-        )?;
+        self.links.write_drifts(&self.slots, h, second);
+        for (chain, line) in &self.chains {
+            line.solve(&mut second[chain.clone()]);
+        }
+        let residual = worst_gap(&Nodes::new(&self.links, &self.slots));
+        let ends = (&mut work.next[..], &mut self.memory[..]);
+        finish_blocks(&pass, self.threads, &mut self.slots, second, ends)?;
         self.commit(model, state, work, h);
         Some(StepReport {
             iterations: 1,
@@ -168,10 +186,7 @@ impl Stream {
 
     /// Everything is sound: the new state replaces the old one.
     fn commit(&mut self, model: &Model, state: &mut State, work: &mut Workspace, h: f64) {
-        for (memory, record) in state.memory.iter_mut().zip(&self.records) {
-            memory.load = record.held;
-            memory.slow = record.slow;
-        }
+        std::mem::swap(&mut state.memory, &mut self.memory);
         std::mem::swap(&mut state.blocks, &mut work.next);
         let [first, second] = [0, 1].map(|k| self.forces[k].as_flattened());
         for (mean, (a, b)) in state.multipliers.iter_mut().zip(first.iter().zip(second)) {
@@ -195,123 +210,4 @@ pub(crate) fn advance(
     let report = stream.advance(model, state, work, h);
     work.stream = Some(stream);
     report
-}
-
-/// First pass: everything that the joints want to know of a block.
-fn prepare(
-    pass: &Pass,
-    block: usize,
-    n: &mut NewtonBlock,
-    record: &mut Record,
-    ports: &mut PortBlock,
-) -> Option<f64> {
-    let (params, past) = (&pass.model.params[block], &pass.state.blocks[block]);
-    let (level, scheme) = (pass.level, &pass.scheme);
-    if !newton::polar_block(level, &past.a, &mut n.rot) {
-        return None;
-    }
-    let memory = &pass.state.memory[block];
-    tempered::predict(
-        level,
-        params,
-        past,
-        memory,
-        pass.kick(block),
-        scheme,
-        &mut n,
-    );
-    newton::free_solve(level, params, scheme, 0.0, n);
-    ports::find_compliances(level, n, ports);
-    ports::find_places(level, n, ports);
-    record.keep_prediction(n);
-    Some(0.0)
-}
-
-/// Second pass: the answer to the joint forces, and the velocity before its projection.
-fn answer(
-    pass: &Pass,
-    block: usize,
-    forces: &[[f64; 3]],
-    n: &mut NewtonBlock,
-    record: &mut Record,
-    ports: &mut PortBlock,
-    rates: &mut ports::Points,
-) -> Option<f64> {
-    let (params, level, scheme) = (&pass.model.params[block], pass.level, &pass.scheme);
-    record.recall_prediction(n);
-    pass.links.put_forces(block, forces, ports);
-    ports::put_loads(level, ports, n);
-    let update = newton::accept(level, n);
-    if !tempered::turn_velocity(level, params, scheme, n) {
-        return None;
-    }
-    tempered::project_free(level, params, pass.kick(block), scheme, n);
-    ports::find_velocities(level, n, ports);
-    *rates = ports.place;
-    ports::find_places(level, n, ports);
-    record.keep_motion(n);
-    Some(update)
-}
-
-/// Third pass: the velocity that the joints allow.
-fn finish(
-    pass: &Pass,
-    block: usize,
-    forces: &[[f64; 3]],
-    n: &mut NewtonBlock,
-    record: &mut Record,
-    ports: &mut PortBlock,
-    next: &mut StateBlock,
-) -> Option<f64> {
-    let (params, level, scheme) = (&pass.model.params[block], pass.level, &pass.scheme);
-    record.recall_motion(n);
-    pass.links.put_forces(block, forces, ports);
-    ports::put_loads(level, ports, n);
-    tempered::project_add(level, true, scheme, n);
-    tempered::project_end(level, params, n);
-    record.held = n.held;
-    record.slow = n.slow;
-    *next = StateBlock {
-        t: record.t,
-        a: record.a,
-        v: n.v,
-        w: n.w,
-    };
-    is_sound(next).then_some(0.0)
-}
-
-/// Runs a pass over all blocks, on up to two threads; blocks do not see each other. Returns
-/// the largest of what the blocks return, or nothing as soon as one returns nothing.
-fn each_block<A: Send, B: Send, C: Send>(
-    threads: usize,
-    (a, b, c): (&mut [A], &mut [B], &mut [C]),
-    work: impl Fn(usize, &mut NewtonBlock, &mut A, &mut B, &mut C) -> Option<f64> + Sync,
-) -> Option<f64> {
-    let run = |start: usize, a: &mut [A], b: &mut [B], c: &mut [C]| {
-        let mut worst = 0.0f64;
-        // One for all blocks, so that it stays in the first cache.
-        let mut n = NewtonBlock::ZERO;
-        for (k, ((a, b), c)) in a.iter_mut().zip(b).zip(c).enumerate() {
-            let found = work(start + k, &mut n, a, b, c)?;
-            worst = if found > worst || found.is_nan() {
-                found
-            } else {
-                worst
-            };
-        }
-        Some(worst)
-    };
-    if threads < 2 {
-        return run(0, a, b, c);
-    }
-    let half = a.len() / 2;
-    let (a, a2) = a.split_at_mut(half);
-    let (b, b2) = b.split_at_mut(half);
-    let (c, c2) = c.split_at_mut(half);
-    let (first, second) = std::thread::scope(|scope| {
-        let second = scope.spawn(|| run(half, a2, b2, c2));
-        let first = run(0, a, b, c);
-        (first, second.join().expect("a pass does not panic"))
-    });
-    Some(first?.max(second?))
 }
