@@ -181,6 +181,10 @@ impl Stream {
             converged: true,
             residual,
             update,
+            contacts: 0,
+            sweeps: 0,
+            contact_residual: 0.0,
+            penetration: 0.0,
         })
     }
 
