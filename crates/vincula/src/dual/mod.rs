@@ -11,7 +11,7 @@ mod border;
 mod island;
 mod linearize;
 pub mod plan;
-mod ports;
+pub(crate) mod ports;
 mod reach;
 mod redundancy;
 mod turning;
