@@ -3,10 +3,12 @@
 //! A joint contributes a block row. Where it ties two points together (ball, hinge,
 //! universal, fixed) its first three rows are that point, whose compliance has a closed
 //! form; all other rows are kept as gradients in the body frame. Two joints are coupled
-//! when they share a body.
+//! when they share a body, unless the body is a hub and an unknown itself (`hubs.rs`).
 
 mod assemble;
 mod axes;
+mod choose;
+mod hubs;
 mod island;
 mod linearize;
 pub mod plan;
@@ -27,6 +29,7 @@ use crate::math::lanes::{gather, place, scatter};
 use crate::math::small::*;
 use crate::model::Model;
 use axes::AxisRow;
+use hubs::Hub;
 use island::Island;
 use linearize::{GeneralRow, JointRows, SideRows, dot9};
 use ports::{NO_PORT, PortBlock};
@@ -58,6 +61,10 @@ pub struct Dual {
     edge_starts: Vec<usize>,
     /// Island and node of each joint.
     places: Vec<(u32, u32)>,
+    /// The bodies that are kept as unknowns.
+    hubs: Vec<Option<Hub>>,
+    /// Whether all joints of a body are points that have a port.
+    simple: Vec<bool>,
     /// Points of the bodies, by block.
     ports: Vec<PortBlock>,
     level: Level,
@@ -107,7 +114,7 @@ impl Dual {
         }
         self.linearize(model, work);
         self.assemble(model, work);
-        self.soften(scheme, projects);
+        self.soften(work, scheme, projects);
         for island in &mut self.islands {
             island.factor()?;
         }
@@ -233,11 +240,10 @@ impl Dual {
                     let force = scale(&[lambda[0], lambda[1], lambda[2]], side.sign);
                     rest = &lambda[3..];
                     if side.port != NO_PORT {
-                        scatter(
-                            &mut self.ports[block].force[side.port as usize],
-                            lane,
-                            &force,
-                        );
+                        let target = &mut self.ports[block].force[side.port as usize];
+                        for k in 0..3 {
+                            target[k][lane] += force[k];
+                        }
                     } else {
                         let load = side.point_load(&gather(&n.rot, lane), &force);
                         subtract(n, lane, &load, &force);
@@ -249,7 +255,7 @@ impl Dual {
             }
         }
         for &block in active {
-            ports::put_loads(self.level, &self.ports[block], &mut work[block]);
+            ports::put_loads(self.level, &mut self.ports[block], &mut work[block]);
         }
     }
 

@@ -26,7 +26,9 @@ pub struct IslandPlan {
     pub bodies: usize,
     /// Joints.
     pub joints: usize,
-    /// Scalar unknowns.
+    /// Bodies that are unknowns themselves, because many joints meet at them.
+    pub hubs: usize,
+    /// Scalar unknowns, those of hubs included.
     pub unknowns: usize,
     /// Estimated floating-point operations of one factorization; not a number when unknown.
     pub factor_flops: f64,
