@@ -141,7 +141,7 @@ impl State {
     }
 
     /// Reads the free coordinates off the poses; angles stay near what they were.
-    pub(crate) fn measure_coordinates(&mut self, model: &Model) {
+    pub fn measure_coordinates(&mut self, model: &Model) {
         if self.coordinates.is_empty() {
             return;
         }
