@@ -5,6 +5,7 @@ mod common;
 use common::{Random, ball_net, chain, hinge_tree, joint_of, run};
 use vincula::dual::SolverChoice;
 use vincula::joint::JointKind;
+use vincula::joint::axis::Spring;
 use vincula::prelude::*;
 
 const STEPS: usize = 50;
@@ -141,5 +142,130 @@ fn nets_agree() {
         let work = Workspace::new(&model, Settings::default());
         let solver = work.dual().plans().next().unwrap().solver;
         assert_agree(&model, "net", solver);
+    }
+}
+
+/// A hub with legs of two rods each; with `closed`, every foot is hinged to the world.
+fn spider(seed: u64, legs: usize, kinds: &[JointKind], closed: bool, spring: f64) -> Model {
+    let mut random = Random::new(seed);
+    let mut builder = ModelBuilder::new();
+    let half_extents = DVec3::new(0.2, 0.2, 0.05);
+    let hub = builder.body(BodyDef::new("hub", Shape::Box { half_extents }, 500.0));
+    builder.joint(JointDef::ball("thread", World, hub, DVec3::Z * 0.1));
+    for leg in 0..legs {
+        let bearing = std::f64::consts::TAU * leg as f64 / legs as f64;
+        let out = DVec3::new(bearing.cos(), bearing.sin(), 0.0);
+        let axis = DVec3::Z.cross(out);
+        let mut from = (hub, 0.2 * out);
+        for part in 0..2 {
+            let along = out + DVec3::Z * random.between(-0.5, 0.5);
+            let along = along.normalize();
+            let rod = common::link(format!("rod {leg} {part}"))
+                .mass(10f64.powf(random.between(-3.0, 3.0)))
+                .at(from.1 + 0.05 * along)
+                .turned(DQuat::from_rotation_arc(DVec3::X, along));
+            let rod = builder.body(rod);
+            let kind = kinds[random.below(kinds.len())];
+            let mut joint = joint_of(&format!("joint {leg} {part}"), kind, from.0, rod, from.1, axis);
+            if spring > 0.0 && kind == JointKind::Hinge {
+                joint = joint.spring(0, Spring { stiffness: spring, ..Spring::default() });
+            }
+            builder.joint(joint);
+            from = (rod, from.1 + 0.1 * along);
+        }
+        if closed {
+            builder.joint(JointDef::hinge(format!("foot {leg}"), World, from.0, from.1, axis));
+        }
+    }
+    builder.build().unwrap()
+}
+
+/// Small balls, joined by rods to a grid, held at two corners; masses over six decades.
+fn node_net(seed: u64, cells: usize) -> Model {
+    let mut random = Random::new(seed);
+    let mut builder = ModelBuilder::new();
+    let at = |row: usize, column: usize| DVec3::new(0.1 * column as f64, 0.1 * row as f64, 0.0);
+    let mut nodes = Vec::new();
+    for row in 0..=cells {
+        for column in 0..=cells {
+            let ball = BodyDef::new(format!("node {row} {column}"), Shape::Sphere { radius: 0.01 }, 1.0);
+            let mass = 10f64.powf(random.between(-3.0, 3.0));
+            nodes.push(builder.body(ball.mass(mass).at(at(row, column))));
+        }
+    }
+    let node = |row: usize, column: usize| nodes[row * (cells + 1) + column];
+    for (k, column) in [0, cells].into_iter().enumerate() {
+        builder.joint(JointDef::ball(format!("pin {k}"), World, node(0, column), at(0, column)));
+    }
+    for row in 0..=cells {
+        for column in 0..=cells {
+            for (down, right) in [(0, 1), (1, 0)] {
+                let (to_row, to_column) = (row + down, column + right);
+                if to_row > cells || to_column > cells {
+                    continue;
+                }
+                let (from, to) = (at(row, column), at(to_row, to_column));
+                let turn = DQuat::from_rotation_arc(DVec3::X, (to - from).normalize());
+                let rod = common::link(format!("rod {row} {column} {down}")).at(0.5 * (from + to));
+                let mass = 10f64.powf(random.between(-3.0, 3.0));
+                let rod = builder.body(rod.mass(mass).turned(turn));
+                let name = format!("joint {row} {column} {down}");
+                builder.joint(JointDef::ball(format!("{name} from"), node(row, column), rod, from));
+                let other = node(to_row, to_column);
+                builder.joint(JointDef::ball(format!("{name} to"), other, rod, to));
+            }
+        }
+    }
+    builder.build().unwrap()
+}
+
+fn hubs_of(model: &Model) -> usize {
+    let work = Workspace::new(model, Settings::default());
+    work.dual().plans().map(|plan| plan.hubs).sum()
+}
+
+#[test]
+fn hubs_agree() {
+    let hinges = [JointKind::Hinge];
+    let mixed = [JointKind::Ball, JointKind::Hinge, JointKind::Universal, JointKind::Fixed];
+    for seed in 30..33 {
+        let model = spider(seed, 12, &mixed, false, 0.0);
+        assert_eq!(hubs_of(&model), 1);
+        assert_agree(&model, "spider", "tree");
+        let model = spider(seed, 12, &hinges, false, 3.0);
+        assert_agree(&model, "spider with springs", "tree");
+        let model = random_tree(seed, 40, 10, 0);
+        assert!(hubs_of(&model) >= 3);
+        assert_agree(&model, "bushy tree", "tree");
+    }
+}
+
+#[test]
+fn hubs_with_legs_on_the_ground_agree() {
+    // With the hub held fast the parallel hinges of a leg are redundant; without, they are
+    // not: pivots vanish that must not be dropped.
+    for seed in 40..43 {
+        let model = spider(seed, 10, &[JointKind::Hinge], true, 0.0);
+        assert_eq!(hubs_of(&model), 1);
+        assert_agree(&model, "closed spider", "tree");
+    }
+}
+
+#[test]
+fn nets_of_nodes_agree() {
+    for cells in [5, 7] {
+        let model = node_net(50 + cells as u64, cells);
+        assert!(hubs_of(&model) > cells * cells / 2);
+        assert_agree(&model, "net of nodes", "net");
+    }
+}
+
+#[test]
+fn gauss_seidel_comes_near() {
+    for (model, what) in [(ball_net(3), "net"), (chain(8, false), "chain")] {
+        let oracle = end(&model, SolverChoice::Dense);
+        let d = difference(&oracle, &end(&model, SolverChoice::GaussSeidel));
+        println!("{what}: Gauss-Seidel differs from dense by {d:.1e}");
+        assert!(d <= 1e-6, "{what}: Gauss-Seidel differs from dense by {d:.3e}");
     }
 }

@@ -15,10 +15,22 @@ use vincula_blocks::{
 use super::hubs::{Basis, Hub};
 use super::linearize::SideRows;
 use super::plan::{IslandPlan, SolverChoice};
+use super::sweeps::Sweeps;
 use super::{Dual, Incidence};
 
-/// A boxed solver.
-pub(super) type Solver = Box<dyn Factorization + Send>;
+/// What solves an island.
+pub(super) enum Solver {
+    /// A factorization.
+    Direct(Box<dyn Factorization + Send>),
+    /// Sweeps from a first guess.
+    Sweeps(Sweeps),
+}
+
+impl Solver {
+    fn direct(solver: impl Factorization + Send + 'static) -> Solver {
+        Solver::Direct(Box::new(solver))
+    }
+}
 
 /// An island before it has a matrix.
 pub(super) struct Draft<'a> {
@@ -93,10 +105,10 @@ impl Dual {
         let net = Condensed::symbolic(&pattern, &CholeskyOptions::default()).ok()?;
         let chosen = Choice {
             name: "net",
-            why: "many loops; bodies at which joints meet in a point are unknowns",
+            why: "many loops, and bodies at which joints meet in a point are unknowns",
             flops: net.factor_flops(),
             stored: net.stored() as f64,
-            solver: Box::new(net),
+            solver: Solver::direct(net),
         };
         Some(Decision {
             plan: describe(draft, &pattern, &chosen, hubs.len()),
@@ -208,12 +220,12 @@ fn choose_tree(pattern: &Arc<Pattern>) -> Option<Choice> {
     let component = report.components.first()?;
     let (solver, name, why): (Solver, _, _) = match &component.shape {
         Shape::Path { .. } | Shape::Tree => (
-            Box::new(Tree::symbolic(pattern).ok()?),
+            Solver::direct(Tree::symbolic(pattern).ok()?),
             "tree",
             "a tree once bodies with many joints are unknowns",
         ),
         Shape::Loops { closures } => (
-            Box::new(Loops::symbolic(pattern, closures.len()).ok()?),
+            Solver::direct(Loops::symbolic(pattern, closures.len()).ok()?),
             "loops",
             "a tree once bodies with many joints are unknowns and a few joints are set aside",
         ),
@@ -234,17 +246,26 @@ fn choose(pattern: &Arc<Pattern>, choice: SolverChoice) -> Choice {
     let report = classify(pattern);
     let component = &report.components[0];
     let cholesky = || -> Solver {
-        Box::new(
+        Solver::direct(
             Cholesky::symbolic(pattern, &CholeskyOptions::default())
                 .expect("a valid pattern has a symbolic factorization"),
         )
     };
     let (solver, name, why): (Solver, _, _) = match (choice, &component.shape) {
-        (SolverChoice::Dense, _) => (Box::new(Dense::symbolic(pattern)), "dense", "asked for"),
+        (SolverChoice::Dense, _) => (
+            Solver::direct(Dense::symbolic(pattern)),
+            "dense",
+            "asked for",
+        ),
+        (SolverChoice::GaussSeidel, _) => (
+            Solver::Sweeps(Sweeps::new(pattern)),
+            "gauss-seidel",
+            "asked for",
+        ),
         (SolverChoice::Cholesky, _) => (cholesky(), "cholesky", "asked for"),
         (_, Shape::Path { order }) => match Chain::symbolic(pattern, order) {
             Ok(chain) => (
-                Box::new(chain),
+                Solver::direct(chain),
                 "chain",
                 "every joint has at most two neighbours",
             ),
@@ -252,7 +273,7 @@ fn choose(pattern: &Arc<Pattern>, choice: SolverChoice) -> Choice {
         },
         (_, Shape::Tree) => match Tree::symbolic(pattern) {
             Ok(tree) => (
-                Box::new(tree),
+                Solver::direct(tree),
                 "tree",
                 "elimination from the leaves makes no fill",
             ),
@@ -260,7 +281,7 @@ fn choose(pattern: &Arc<Pattern>, choice: SolverChoice) -> Choice {
         },
         (_, Shape::Loops { closures }) => match Loops::symbolic(pattern, closures.len()) {
             Ok(loops) => (
-                Box::new(loops),
+                Solver::direct(loops),
                 "loops",
                 "a tree once a few joints are set aside",
             ),

@@ -27,7 +27,11 @@ pub(crate) struct Island {
 
 impl Island {
     pub(super) fn factor(&mut self) -> Result<(), DualFault> {
-        match self.solver.factor(&self.matrix) {
+        let factored = match &mut self.solver {
+            Solver::Direct(solver) => solver.factor(&self.matrix),
+            Solver::Sweeps(sweeps) => sweeps.factor(&self.matrix),
+        };
+        match factored {
             Ok(report) => {
                 self.refine =
                     report.dropped > 0 || report.shift > 0.0 || report.weakest_pivot < 1e-8;
@@ -50,21 +54,40 @@ impl Island {
         }
         // No load from outside acts on hubs: their free motion is in the violation already.
         self.rhs[row..].fill(0.0);
-        // Lengths agree by construction, and `factor` came first: these cannot fail.
-        let solved = if self.refine {
-            self.refinement
-                .solve(self.solver.as_mut(), &self.matrix, &mut self.rhs)
-                .map(|_| ())
-        } else {
-            self.solver.solve(&mut self.rhs)
-        };
-        debug_assert!(solved.is_ok());
+        self.solve_side();
         row = 0;
         for &joint in &self.joints {
             let range = offsets[joint]..offsets[joint + 1];
             let n = range.len();
             lambda[range].copy_from_slice(&self.rhs[row..row + n]);
             row += n;
+        }
+    }
+}
+
+impl Island {
+    /// Overwrites the right-hand side by the solution.
+    fn solve_side(&mut self) {
+        // Lengths agree by construction, and `factor` came first: these cannot fail.
+        let solved = match &mut self.solver {
+            Solver::Direct(solver) if self.refine => self
+                .refinement
+                .solve(solver.as_mut(), &self.matrix, &mut self.rhs)
+                .map(|_| ()),
+            Solver::Direct(solver) => solver.solve(&mut self.rhs),
+            Solver::Sweeps(sweeps) => {
+                sweeps.solve(&self.matrix, &mut self.rhs);
+                Ok(())
+            }
+        };
+        debug_assert!(solved.is_ok());
+    }
+
+    /// The first guess of an iterative solver: forces of all rows of the model, N.
+    pub(super) fn start(&mut self, forces: &[f64], offsets: &[usize]) {
+        if let Solver::Sweeps(sweeps) = &mut self.solver {
+            let ranges = self.joints.iter().map(|&j| offsets[j]..offsets[j + 1]);
+            sweeps.start(ranges.flat_map(|range| forces[range].iter().copied()));
         }
     }
 }

@@ -14,6 +14,7 @@ mod linearize;
 pub mod plan;
 mod ports;
 mod redundancy;
+mod sweeps;
 mod turning;
 
 pub(crate) use axes::{ROUNDS, unwrap};
@@ -218,6 +219,13 @@ impl Dual {
             }
         }
         worst.max(self.rate_sides(h))
+    }
+
+    /// Starts a step: forces of all rows to begin with, N, for solvers that guess.
+    pub(crate) fn start_forces(&mut self, forces: &[f64]) {
+        for island in &mut self.islands {
+            island.start(forces, &self.offsets);
+        }
     }
 
     /// Solves for the multipliers of the current right-hand side.

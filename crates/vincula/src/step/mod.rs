@@ -42,6 +42,7 @@ pub fn step(
     check(model, state, control, work, h)?;
     work.gather_forces(model, state, control, h);
     work.dual.start_axes(model, state, control);
+    work.dual.start_forces(&state.held);
     advance_free_bodies(model, state, work, h);
     let scheme = predict_free_motion(model, state, work, h)?;
     let mut report = solve_step(model, state, work, &scheme)?;
