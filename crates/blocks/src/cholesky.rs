@@ -178,9 +178,8 @@ impl Cholesky {
     /// The first permuted row whose diagonal entry has the wrong sign.
     fn wrong_diagonal(&self, matrix: &BlockMatrix) -> Option<usize> {
         let starts = self.lower.col_ptr();
-        let wrong = |&k: &usize| {
-            f64::from(self.signs[k]) * matrix.values()[self.sources[starts[k]]] < 0.0
-        };
+        let wrong =
+            |&k: &usize| f64::from(self.signs[k]) * matrix.values()[self.sources[starts[k]]] < 0.0;
         (0..self.scaling.len()).find(wrong)
     }
 

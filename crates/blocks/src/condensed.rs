@@ -84,8 +84,13 @@ impl Condensed {
 fn estimate(pattern: &Pattern, front: &[usize], remainder: &Pattern) -> f64 {
     let rest = estimate_order("net", remainder, &minimum_degree(remainder));
     // A node of the front has no more than two neighbours of about its own size.
-    let steps = front.iter().map(|&node| (pattern.size(node) as f64).powi(3));
-    rest.factor_flops + steps.map(|cube| (1.0 / 3.0 + 2.0 + 4.0) * cube).sum::<f64>()
+    let steps = front
+        .iter()
+        .map(|&node| (pattern.size(node) as f64).powi(3));
+    rest.factor_flops
+        + steps
+            .map(|cube| (1.0 / 3.0 + 2.0 + 4.0) * cube)
+            .sum::<f64>()
 }
 
 impl Factorization for Condensed {
@@ -102,7 +107,10 @@ impl Factorization for Condensed {
             .report(matrix, |node| node)?;
         let schur = self.elimination.schur();
         self.reduced.values_mut().copy_from_slice(schur);
-        let rest = self.solver.factor(&self.reduced).map_err(|error| self.rename(error))?;
+        let rest = self
+            .solver
+            .factor(&self.reduced)
+            .map_err(|error| self.rename(error))?;
         self.factored = true;
         let node = |k: usize| self.rest[k];
         let weakest = if rest.weakest_pivot < front.weakest_pivot {

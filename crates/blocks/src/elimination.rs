@@ -19,11 +19,11 @@
 
 use crate::census::Census;
 use crate::chain_kernel::TINY;
-use crate::{MAX_BLOCK, PatternError};
 use crate::matrix::{BlockMatrix, Pattern};
 use crate::ordering::later_neighbours;
 use crate::role::pivot_scales;
 use crate::small::{self, Rule};
+use crate::{MAX_BLOCK, PatternError};
 use std::sync::Arc;
 
 /// What a vanishing pivot becomes beside negative nodes, relative to its scale: far above

@@ -15,7 +15,13 @@ const NEIGHBOURS: usize = 2;
 pub(crate) fn split_front(pattern: &Pattern) -> (Vec<usize>, Vec<usize>) {
     let nodes = pattern.nodes();
     let mut graph: Vec<Vec<usize>> = (0..nodes)
-        .map(|node| pattern.neighbours(node).iter().map(|&(other, _)| other).collect())
+        .map(|node| {
+            pattern
+                .neighbours(node)
+                .iter()
+                .map(|&(other, _)| other)
+                .collect()
+        })
         .collect();
     let mut alive = vec![true; nodes];
     let mut front = Vec::new();
@@ -47,9 +53,8 @@ pub(crate) fn split_front(pattern: &Pattern) -> (Vec<usize>, Vec<usize>) {
 fn distinct(pattern: &Pattern, nodes: &[usize]) -> usize {
     let negative = |node: usize| pattern.role(node) == Role::Negative;
     let counted = |k: usize| {
-        let same = |&before: &usize| {
-            negative(before) && pattern.edge_index(before, nodes[k]).is_some()
-        };
+        let same =
+            |&before: &usize| negative(before) && pattern.edge_index(before, nodes[k]).is_some();
         negative(nodes[k]) && nodes[..k].iter().any(same)
     };
     (0..nodes.len()).filter(|&k| !counted(k)).count()

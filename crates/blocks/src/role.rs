@@ -65,7 +65,11 @@ fn add_responses(matrix: &BlockMatrix, pattern: &Pattern, node: usize, scales: &
         let block = matrix.edge(edge);
         for k in 0..m {
             for c in 0..n {
-                let j = if other < node { block[k * n + c] } else { block[c * m + k] };
+                let j = if other < node {
+                    block[k * n + c]
+                } else {
+                    block[c * m + k]
+                };
                 let stiffness = scales[own + c];
                 if stiffness > 0.0 {
                     scales[row + k] += j * j / stiffness;

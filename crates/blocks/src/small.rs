@@ -295,7 +295,10 @@ mod tests {
     #[test]
     fn zero_and_negative_blocks_stay_finite() {
         let mut zero = vec![0.0; 9];
-        assert_eq!(factor(3, &mut zero, &[0.0; 3], Rule::dropping(1e-12)).dropped, 3);
+        assert_eq!(
+            factor(3, &mut zero, &[0.0; 3], Rule::dropping(1e-12)).dropped,
+            3
+        );
         let mut negative = vec![-1.0];
         assert!(factor(1, &mut negative, &[1.0], Rule::dropping(1e-12)).negative);
     }

@@ -20,10 +20,12 @@ impl Kept {
         let mut sizes: Vec<usize> = joints.iter().map(|j| j.size).collect();
         let mut roles: Vec<Role> = joints
             .iter()
-            .map(|j| match j.sides.iter().all(|(body, _)| hubs.contains(body)) {
-                true => Role::Waiting,
-                false => Role::Positive,
-            })
+            .map(
+                |j| match j.sides.iter().all(|(body, _)| hubs.contains(body)) {
+                    true => Role::Waiting,
+                    false => Role::Positive,
+                },
+            )
             .collect();
         let joint_rows = sizes.iter().sum();
         sizes.extend(vec![6; 2 * hubs.len()]);
@@ -37,7 +39,10 @@ impl Kept {
             match hubs.iter().position(|&hub| hub == body) {
                 Some(hub) => {
                     edges.push((node(hub, 0), node(hub, 1)));
-                    edges.extend(at.iter().flat_map(|&j| [(j, node(hub, 0)), (j, node(hub, 1))]));
+                    edges.extend(
+                        at.iter()
+                            .flat_map(|&j| [(j, node(hub, 0)), (j, node(hub, 1))]),
+                    );
                 }
                 None => {
                     for (k, &i) in at.iter().enumerate() {
@@ -66,7 +71,9 @@ impl Kept {
             let Some(hub) = hub else {
                 for i in 0..joints.len() {
                     for j in i..joints.len() {
-                        let (Some(a), Some(b)) = (of(i, body), of(j, body)) else { continue };
+                        let (Some(a), Some(b)) = (of(i, body), of(j, body)) else {
+                            continue;
+                        };
                         let block = match i == j {
                             true => self.matrix.diagonal_mut(i),
                             false => {
@@ -98,7 +105,9 @@ impl Kept {
                 }
             }
             for j in 0..joints.len() {
-                let Some(jacobian) = of(j, body) else { continue };
+                let Some(jacobian) = of(j, body) else {
+                    continue;
+                };
                 for half in 0..2 {
                     let edge = pattern.edge_index(j, first + half).unwrap();
                     let block = self.matrix.edge_mut(edge);
@@ -242,7 +251,10 @@ fn nets_condense_to_their_nodes() {
         }
         let mut mechanism = Mechanism::new(&mut random, bodies, &pairs);
         // Rods are held at both ends: at most six rows an end are independent of twelve.
-        mechanism.joints.iter_mut().for_each(|joint| shrink(joint, 3));
+        mechanism
+            .joints
+            .iter_mut()
+            .for_each(|joint| shrink(joint, 3));
         let hubs: Vec<usize> = (0..rows * columns).collect();
         let kept = Kept::new(&mechanism, &hubs);
         let options = CholeskyOptions::default();

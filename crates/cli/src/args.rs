@@ -51,7 +51,12 @@ pub enum Command {
         #[arg(long = "set", value_name = "KEY=VALUE", value_parser = setting)]
         settings: Vec<(String, String)>,
         /// automatic (default), cholesky, dense or gauss-seidel
-        #[arg(long, value_name = "NAME", default_value = "automatic", hide_default_value = true)]
+        #[arg(
+            long,
+            value_name = "NAME",
+            default_value = "automatic",
+            hide_default_value = true
+        )]
         solver: SolverChoice,
         /// Print one JSON object and nothing else
         #[arg(long)]

@@ -171,7 +171,7 @@ impl Workspace {
         &self.dual
     }
 
-    /// Applies the forces that the dual system was solved for.
+    /// Applies the forces that the dual system was solved for, up to `Dual::put_loads`.
     pub(crate) fn apply_dual(&mut self, first: bool) {
         self.dual.keep_axes();
         if first {
@@ -182,7 +182,7 @@ impl Workspace {
                 .zip(&self.dual.lambda)
                 .for_each(|(t, l)| *t += l);
         }
-        self.dual.load(&mut self.newton, &self.active);
+        self.dual.load(&mut self.newton);
     }
 
     /// The forces of the last iteration are those of the step.
@@ -231,6 +231,11 @@ impl Workspace {
                 h,
             );
         }
+    }
+
+    /// Whether forces have to be gathered again at the end of the step.
+    pub(crate) fn pushed_at_end(&self) -> bool {
+        self.end.is_some()
     }
 
     /// The same at the end of the step, where a force depends on the motion.

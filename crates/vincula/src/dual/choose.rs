@@ -8,8 +8,8 @@
 use std::sync::Arc;
 
 use vincula_blocks::{
-    Chain, Cholesky, CholeskyOptions, Condensed, Dense, Factorization, Loops, Pattern, Role,
-    Shape, Tree, plan as classify,
+    Chain, Cholesky, CholeskyOptions, Condensed, Dense, Factorization, Loops, Pattern, Role, Shape,
+    Tree, plan as classify,
 };
 
 use super::hubs::{Basis, Hub};

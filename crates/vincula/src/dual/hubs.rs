@@ -131,9 +131,8 @@ impl Dual {
 
     fn add_whole(&mut self, body: usize, hub: Hub, rot: &M3, inverse: &Inverse) {
         let stiffness = stiffness_blocks(inverse);
-        let scale = stiffness.map(|block| {
-            std::array::from_fn(|k| (inverse.translation / block[7 * k]).sqrt())
-        });
+        let scale = stiffness
+            .map(|block| std::array::from_fn(|k| (inverse.translation / block[7 * k]).sqrt()));
         for half in 0..2 {
             let matrix = &mut self.islands[hub.island as usize].matrix;
             let target = matrix.diagonal_mut(hub.node as usize + half);
@@ -247,7 +246,9 @@ fn write_stiffness<const N: usize>(w: impl AsRef<[f64]>, tau: f64, target: &mut 
 }
 
 fn invert3(a: M3) -> M3 {
-    let rows = invert_rows::<3>(std::array::from_fn(|r| [a[3 * r], a[3 * r + 1], a[3 * r + 2]]));
+    let rows = invert_rows::<3>(std::array::from_fn(|r| {
+        [a[3 * r], a[3 * r + 1], a[3 * r + 2]]
+    }));
     std::array::from_fn(|k| rows[k / 3][k % 3])
 }
 

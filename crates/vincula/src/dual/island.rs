@@ -130,7 +130,9 @@ impl Dual {
             hubs: vec![None; incident.len()],
             simple: Vec::new(),
         };
-        dual.simple = (0..incident.len()).map(|body| dual.is_simple(body)).collect();
+        dual.simple = (0..incident.len())
+            .map(|body| dual.is_simple(body))
+            .collect();
         for joints in islands(model, &incident) {
             dual.add_island(model, joints, choice);
         }

@@ -98,20 +98,53 @@ impl Dual {
         self.islands.iter().map(|i| &i.plan)
     }
 
-    /// Linearises every joint at the iterate, assembles and factors.
+    /// Whether some rows are not points: their gradients turn with the bodies.
+    pub(crate) fn turns(&self) -> bool {
+        !self.general.is_empty()
+    }
+
+    /// What the joints need to know of a block of bodies after its free solve: places and
+    /// compliances of the points, while the block is at hand.
+    pub(crate) fn prepare(&mut self, block: usize, n: &NewtonBlock) {
+        if !self.is_empty() {
+            ports::find_compliances(self.level, n, &mut self.ports[block]);
+            ports::find_places(self.level, n, &mut self.ports[block]);
+        }
+    }
+
+    /// Places of the points of a block of bodies that has moved.
+    pub(crate) fn find_places(&mut self, block: usize, n: &NewtonBlock) {
+        if !self.is_empty() {
+            ports::find_places(self.level, n, &mut self.ports[block]);
+        }
+    }
+
+    /// Velocities of the points of a block of bodies, for rates in the body frame.
+    pub(crate) fn find_velocities(&mut self, block: usize, n: &NewtonBlock) {
+        if !self.is_empty() {
+            ports::find_velocities(self.level, n, &mut self.ports[block]);
+        }
+    }
+
+    /// Puts the forces that `load` found at points on a block of bodies.
+    pub(crate) fn put_loads(&mut self, block: usize, n: &mut NewtonBlock) {
+        if !self.is_empty() {
+            let ports = &mut self.ports[block];
+            ports::put_loads(self.level, ports, n);
+            ports.force = PortBlock::NONE.force;
+        }
+    }
+
+    /// Linearises every joint at the iterate, assembles and factors; `prepare` came before.
     pub(crate) fn factor(
         &mut self,
         model: &Model,
         work: &[NewtonBlock],
-        active: &[usize],
         scheme: &Scheme,
         projects: bool,
     ) -> Result<(), DualFault> {
         if self.is_empty() {
             return Ok(());
-        }
-        for &block in active {
-            ports::find_compliances(self.level, &work[block], &mut self.ports[block]);
         }
         self.linearize(model, work);
         self.assemble(model, work);
@@ -122,19 +155,11 @@ impl Dual {
         Ok(())
     }
 
-    /// Right-hand side: the violation C of every row at the iterate. Returns the largest, m.
-    pub(crate) fn violation(
-        &mut self,
-        model: &Model,
-        work: &[NewtonBlock],
-        active: &[usize],
-        h: f64,
-    ) -> f64 {
+    /// Right-hand side: the violation C of every row at the iterate, whose places are known.
+    /// Returns the largest, m.
+    pub(crate) fn violation(&mut self, model: &Model, work: &[NewtonBlock], h: f64) -> f64 {
         if self.is_empty() {
             return 0.0;
-        }
-        for &block in active {
-            ports::find_places(self.level, &work[block], &mut self.ports[block]);
         }
         let mut worst = 0.0f64;
         for index in 0..self.joints.len() {
@@ -177,12 +202,9 @@ impl Dual {
         }
     }
 
-    /// Right-hand side: h times the rate of every row. Rates are in the body frame. Returns
-    /// the largest of the constraints, m.
-    pub(crate) fn drift(&mut self, work: &[NewtonBlock], active: &[usize], h: f64) -> f64 {
-        for &block in active {
-            ports::find_velocities(self.level, &work[block], &mut self.ports[block]);
-        }
+    /// Right-hand side: h times the rate of every row, after `find_velocities`. Rates are in
+    /// the body frame. Returns the largest of the constraints, m.
+    pub(crate) fn drift(&mut self, work: &[NewtonBlock], h: f64) -> f64 {
         for (index, rows) in self.joints.iter().enumerate() {
             let out = &mut self.lambda[self.offsets[index]..self.offsets[index + 1]];
             out.fill(0.0);
@@ -235,8 +257,8 @@ impl Dual {
         }
     }
 
-    /// Puts the constraint forces `−Jᵀλ` on the bodies.
-    pub(crate) fn load(&mut self, work: &mut [NewtonBlock], active: &[usize]) {
+    /// Puts the constraint forces `−Jᵀλ` on the bodies; those at points wait for `put_loads`.
+    pub(crate) fn load(&mut self, work: &mut [NewtonBlock]) {
         for (index, rows) in self.joints.iter().enumerate() {
             let lambda = &self.lambda[self.offsets[index]..self.offsets[index + 1]];
             for side in [&rows.a, &rows.b] {
@@ -261,9 +283,6 @@ impl Dual {
                     subtract(n, lane, &row.a.map(|x| l * x), &scale(&row.t, *l));
                 }
             }
-        }
-        for &block in active {
-            ports::put_loads(self.level, &mut self.ports[block], &mut work[block]);
         }
     }
 

@@ -100,7 +100,10 @@ impl fmt::Display for IslandPlan {
         write!(f, "{} unknowns", self.unknowns)?;
         if self.factor_flops.is_finite() && self.stored.is_finite() {
             let (flops, stored) = (self.factor_flops, self.stored);
-            write!(f, ", {flops:.1e} flops, {stored:.1e} numbers in the factors")?;
+            write!(
+                f,
+                ", {flops:.1e} flops, {stored:.1e} numbers in the factors"
+            )?;
         }
         write!(f, " ({})", self.why)
     }

@@ -27,7 +27,7 @@ pub(crate) struct PortBlock {
     pub own: [[Lane; 6]; PORTS],
     /// Displacement of the first point under a force at the second, world, m/N.
     pub mutual: [Lane; 9],
-    /// `Jᵀλ` at the points, world, N; zero but for the time from `load` to `put_loads`.
+    /// `Jᵀλ` at the points, world, N; zero but for the time from `load` to `Dual::put_loads`.
     pub force: [[Lane; 3]; PORTS],
 }
 
@@ -100,12 +100,12 @@ fn find_compliances_lanes(n: &NewtonBlock, ports: &mut PortBlock) {
 }
 
 kernel! {
-    /// Puts the forces at the points on the bodies, and takes them from the points.
-    pub(super) fn put_loads(ports: &mut PortBlock, n: &mut NewtonBlock) = put_loads_lanes
+    /// Puts the forces at the points on the bodies.
+    pub(super) fn put_loads(ports: &PortBlock, n: &mut NewtonBlock) = put_loads_lanes
 }
 
 #[inline(always)]
-fn put_loads_lanes(ports: &mut PortBlock, n: &mut NewtonBlock) {
+fn put_loads_lanes(ports: &PortBlock, n: &mut NewtonBlock) {
     for lane in 0..LANES {
         let rot: M3 = gather(&n.rot, lane);
         let mut load: M3 = gather(&n.load, lane);
@@ -124,5 +124,4 @@ fn put_loads_lanes(ports: &mut PortBlock, n: &mut NewtonBlock) {
         scatter(&mut n.load, lane, &load);
         scatter(&mut n.thrust, lane, &thrust);
     }
-    ports.force = [[[0.0; LANES]; 3]; PORTS];
 }

@@ -48,7 +48,7 @@ pub fn step(
     let mut report = solve_step(model, state, work, &scheme)?;
     work.keep_multipliers();
     find_velocity(model, state, control, work, &scheme)?;
-    report.residual = work.dual.violation(model, &work.newton, &work.active, h);
+    report.residual = work.dual.violation(model, &work.newton, h);
     commit(model, state, work, h)?;
     Ok(report)
 }

@@ -26,17 +26,16 @@ pub(super) fn solve_step(
     loop {
         report.iterations += 1;
         let caution = caution(report.iterations);
-        for &index in &work.active {
-            newton::free_solve(
-                work.level,
-                &model.params[index],
-                scheme,
-                caution,
-                &mut work.newton[index],
-            );
+        // Without rows that turn, the first free solve came with the prediction.
+        if report.iterations > 1 || work.dual.turns() {
+            for &index in &work.active {
+                let n = &mut work.newton[index];
+                newton::free_solve(work.level, &model.params[index], scheme, caution, n);
+                work.dual.prepare(index, n);
+            }
         }
         work.dual
-            .factor(model, &work.newton, &work.active, scheme, projects)
+            .factor(model, &work.newton, scheme, projects)
             .map_err(|fault| dual_fault(model, fault, time))?;
         report.update = correct(model, work, scheme.h, rule.residual)
             .map_err(|fault| dual_fault(model, fault, time))?;
@@ -82,7 +81,7 @@ fn caution(iteration: usize) -> f64 {
 fn correct(model: &Model, work: &mut Workspace, h: f64, tolerance: f64) -> Result<f64, DualFault> {
     let mut previous = f64::INFINITY;
     for pass in 0.. {
-        let violation = work.dual.violation(model, &work.newton, &work.active, h);
+        let violation = work.dual.violation(model, &work.newton, h);
         let first = pass == 0;
         let stuck = pass > 1 && !(violation < 0.5 * previous);
         if !first && (violation <= tolerance || stuck) {
@@ -96,11 +95,17 @@ fn correct(model: &Model, work: &mut Workspace, h: f64, tolerance: f64) -> Resul
         }
         work.apply_dual(first);
         let mut update = 0.0f64;
+        let again = !work.dual.is_empty() && !work.linear;
         for &index in &work.active {
-            let u = newton::accept(work.level, &mut work.newton[index]);
+            let n = &mut work.newton[index];
+            work.dual.put_loads(index, n);
+            let u = newton::accept(work.level, n);
+            if again {
+                work.dual.find_places(index, n);
+            }
             update = if u > update || u.is_nan() { u } else { update };
         }
-        if work.dual.is_empty() || work.linear {
+        if !again {
             return Ok(update);
         }
     }
@@ -113,7 +118,7 @@ fn settle_axes(model: &Model, work: &mut Workspace, h: f64) -> Result<(), DualFa
         if !work.dual.decide_axes(h)? {
             break;
         }
-        work.dual.violation(model, &work.newton, &work.active, h);
+        work.dual.violation(model, &work.newton, h);
         work.dual.solve();
     }
     Ok(())
