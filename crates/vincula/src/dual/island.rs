@@ -54,7 +54,9 @@ impl Island {
         }
         // No load from outside acts on hubs: their free motion is in the violation already.
         self.rhs[row..].fill(0.0);
-        self.solve_side();
+        let mut rows = std::mem::take(&mut self.rhs);
+        self.answer(&mut rows);
+        self.rhs = rows;
         row = 0;
         for &joint in &self.joints {
             let range = offsets[joint]..offsets[joint + 1];
@@ -66,17 +68,18 @@ impl Island {
 }
 
 impl Island {
-    /// Overwrites the right-hand side by the solution.
-    fn solve_side(&mut self) {
-        // Lengths agree by construction, and `factor` came first: these cannot fail.
+    /// Solves for one right-hand side in the order of the island's rows.
+    pub(super) fn answer(&mut self, rows: &mut [f64]) {
+        // Lengths agree by construction, and `factor` came first: this cannot fail.
+        let matrix = &self.matrix;
         let solved = match &mut self.solver {
-            Solver::Direct(solver) if self.refine => self
-                .refinement
-                .solve(solver.as_mut(), &self.matrix, &mut self.rhs)
-                .map(|_| ()),
-            Solver::Direct(solver) => solver.solve(&mut self.rhs),
+            Solver::Direct(solver) if self.refine => {
+                let report = self.refinement.solve(solver.as_mut(), matrix, rows);
+                report.map(|_| ())
+            }
+            Solver::Direct(solver) => solver.solve(rows),
             Solver::Sweeps(sweeps) => {
-                sweeps.solve(&self.matrix, &mut self.rhs);
+                sweeps.solve(matrix, rows);
                 Ok(())
             }
         };

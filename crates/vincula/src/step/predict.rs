@@ -1,5 +1,6 @@
 //! The start of a step: where every body would go without constraints.
 
+use super::contact::set_loose_apart;
 use super::error::inverted;
 use super::{StepError, Workspace};
 use crate::integrate::newton;
@@ -17,6 +18,7 @@ pub(super) fn advance_free_bodies(model: &Model, state: &State, work: &mut Works
         let next = &mut work.next[index];
         let done = short_cut
             && !work.jointed[index]
+            && !work.touched[index]
             && free::advance(work.level, &model.params[index], past, kick, plain, h, next);
         if !done {
             work.active.push(index);
@@ -44,6 +46,7 @@ pub(super) fn predict_free_motion(
         (Integrator::Bdf2, Some(_)) => bdf2::scheme(h),
         (integrator, _) => euler::scheme(h, integrator == Integrator::LinearEuler),
     };
+    let ahead = work.solves_ahead();
     for &index in &work.active {
         let (params, past, n) = (
             &model.params[index],
@@ -83,11 +86,12 @@ pub(super) fn predict_free_motion(
         }
         // Whatever needs no other body is done while the block is at hand: going through
         // memory once more costs as much as the work itself.
-        if !work.dual.turns() {
+        if ahead {
             newton::free_solve(work.level, params, &scheme, 0.0, n);
             work.dual.prepare(index, n);
         }
     }
+    set_loose_apart(work);
     if work.settings.integrator.projects() {
         let forces = &state.held;
         work.dual

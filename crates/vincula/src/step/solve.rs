@@ -1,5 +1,6 @@
 //! The middle of a step: Newton's iteration with the dual system inside.
 
+use super::contact::hold_apart;
 use super::error::{diverged, dual_fault, inverted};
 use super::{StepError, StepReport, Workspace};
 use crate::dual::{DualFault, ROUNDS};
@@ -21,13 +22,17 @@ pub(super) fn solve_step(
         converged: false,
         residual: 0.0,
         update: 0.0,
+        contacts: work.contacts.points.len(),
+        sweeps: 0,
+        contact_residual: 0.0,
+        penetration: 0.0,
     };
     let projects = work.settings.integrator.projects();
     loop {
         report.iterations += 1;
         let caution = caution(report.iterations);
-        // Without rows that turn, the first free solve came with the prediction.
-        if report.iterations > 1 || work.dual.turns() {
+        // Where nothing stood in its way, the first free solve came with the prediction.
+        if report.iterations > 1 || !work.solves_ahead() {
             for &index in &work.active {
                 let n = &mut work.newton[index];
                 newton::free_solve(work.level, &model.params[index], scheme, caution, n);
@@ -37,7 +42,15 @@ pub(super) fn solve_step(
         work.dual
             .factor(model, &work.newton, scheme, projects)
             .map_err(|fault| dual_fault(model, fault, time))?;
-        report.update = correct(model, work, scheme.h, rule.residual)
+        report.update = correct(model, work, scheme.h, rule.residual, true)
+            .and_then(|update| {
+                let touched = hold_apart(model, state, work, scheme, &mut report)?;
+                Ok(if touched {
+                    largest_update(work)
+                } else {
+                    update
+                })
+            })
             .map_err(|fault| dual_fault(model, fault, time))?;
         report.converged = report.update <= rule.update;
         if report.converged || report.iterations >= rule.limit {
@@ -77,23 +90,34 @@ fn caution(iteration: usize) -> f64 {
 }
 
 /// Solves for the constraint forces and moves the bodies; rows that are not linear get a few
-/// more solves with the same factor. Returns the largest change of an entry of A.
-fn correct(model: &Model, work: &mut Workspace, h: f64, tolerance: f64) -> Result<f64, DualFault> {
+/// more solves with the same factor. `fresh` says that no forces act yet, and that places are
+/// known. Returns the largest change of an entry of A.
+pub(super) fn correct(
+    model: &Model,
+    work: &mut Workspace,
+    h: f64,
+    tolerance: f64,
+    fresh: bool,
+) -> Result<f64, DualFault> {
+    if !fresh {
+        for &index in &work.active {
+            work.dual.find_places(index, &work.newton[index]);
+        }
+    }
     let mut previous = f64::INFINITY;
     for pass in 0.. {
         let violation = work.dual.violation(model, &work.newton, h);
         let first = pass == 0;
         let stuck = pass > 1 && !(violation < 0.5 * previous);
         if !first && (violation <= tolerance || stuck) {
-            let blocks = work.active.iter().map(|i| largest(&work.newton[*i]));
-            return Ok(blocks.fold(0.0, |m, x| if x > m || x.is_nan() { x } else { m }));
+            return Ok(largest_update(work));
         }
         previous = violation;
         work.dual.solve();
         if first {
             settle_axes(model, work, h)?;
         }
-        work.apply_dual(first);
+        work.apply_dual(first && fresh);
         let mut update = 0.0f64;
         let again = !work.dual.is_empty() && !work.linear;
         for &index in &work.active {
@@ -122,6 +146,12 @@ fn settle_axes(model: &Model, work: &mut Workspace, h: f64) -> Result<(), DualFa
         work.dual.solve();
     }
     Ok(())
+}
+
+/// Largest change of an entry of A in this iteration.
+fn largest_update(work: &Workspace) -> f64 {
+    let blocks = work.active.iter().map(|i| largest(&work.newton[*i]));
+    blocks.fold(0.0, |m, x| if x > m || x.is_nan() { x } else { m })
 }
 
 fn largest(n: &NewtonBlock) -> f64 {

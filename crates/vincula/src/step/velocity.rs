@@ -1,7 +1,8 @@
 //! The velocity at the end of a step.
 
+use super::contact::{stop_approach, turn_loose};
 use super::error::{dual_fault, inverted};
-use super::{StepError, Workspace};
+use super::{StepError, StepReport, Workspace};
 use crate::dual::DualFault;
 use crate::integrate::{Scheme, newton, tempered};
 use crate::model::{Control, Model, State};
@@ -14,17 +15,19 @@ pub(super) fn find_velocity(
     control: &Control,
     work: &mut Workspace,
     scheme: &Scheme,
+    report: &mut StepReport,
 ) -> Result<(), StepError> {
     let (time, h) = (state.time, scheme.h);
     if work.settings.integrator.projects() {
         turn_velocity(model, work, scheme, time)?;
+        turn_loose(model, work, scheme);
         if work.pushed_at_end() {
             work.gather_forces_again(model, time + h, control, h);
             for k in 0..work.active.len() {
                 project_free(model, work, scheme, work.active[k]);
             }
         }
-        return project_velocity(model, work, scheme)
+        return project_velocity(model, state, work, scheme, report)
             .map_err(|fault| dual_fault(model, fault, time));
     }
     for &index in &work.active {
@@ -66,8 +69,16 @@ fn project_free(model: &Model, work: &mut Workspace, scheme: &Scheme, index: usi
 }
 
 /// Second half of a tempered step: velocities that the joints allow.
-fn project_velocity(model: &Model, work: &mut Workspace, scheme: &Scheme) -> Result<(), DualFault> {
+fn project_velocity(
+    model: &Model,
+    state: &State,
+    work: &mut Workspace,
+    scheme: &Scheme,
+    report: &mut StepReport,
+) -> Result<(), DualFault> {
     work.dual.start_rates(model, &work.newton, scheme.h)?;
+    // With nothing left to do afterwards, the end comes while a block is at hand.
+    let ends = work.linear && work.contacts.points.is_empty();
     let mut previous = f64::INFINITY;
     for pass in 0..PASSES {
         let drift = work.dual.drift(&work.newton, scheme.h);
@@ -85,7 +96,7 @@ fn project_velocity(model: &Model, work: &mut Workspace, scheme: &Scheme) -> Res
             let n = &mut work.newton[index];
             work.dual.put_loads(index, n);
             tempered::project_add(work.level, pass == 0, scheme, n);
-            if work.linear {
+            if ends {
                 tempered::project_end(work.level, &model.params[index], n);
                 work.dual.find_places(index, n);
             } else {
@@ -96,8 +107,9 @@ fn project_velocity(model: &Model, work: &mut Workspace, scheme: &Scheme) -> Res
             break;
         }
     }
+    stop_approach(model, state, work, scheme, report);
     work.average_multipliers();
-    if !work.linear {
+    if !ends {
         for &index in &work.active {
             let n = &mut work.newton[index];
             tempered::project_end(work.level, &model.params[index], n);
