@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use vincula::dual::SolverChoice;
 use vincula::integrate::Integrator;
 
 const EXAMPLES: &str = "\
@@ -49,6 +50,17 @@ pub enum Command {
         /// Set a parameter of the scene; may be repeated
         #[arg(long = "set", value_name = "KEY=VALUE", value_parser = setting)]
         settings: Vec<(String, String)>,
+        /// automatic (default), cholesky, dense or gauss-seidel
+        #[arg(
+            long,
+            value_name = "NAME",
+            default_value = "automatic",
+            hide_default_value = true
+        )]
+        solver: SolverChoice,
+        /// Print one JSON object and nothing else
+        #[arg(long)]
+        json: bool,
     },
     /// Name redundant joints, reactions that are not unique, and joints that do not hold
     ///
@@ -102,6 +114,9 @@ pub struct RunArgs {
     /// tempered (default), rattle, linear-euler, implicit-euler or bdf2
     #[arg(long, value_name = "NAME")]
     pub integrator: Option<Integrator>,
+    /// automatic (default), cholesky, dense or gauss-seidel: what solves for the joint forces
+    #[arg(long, value_name = "NAME")]
+    pub solver: Option<SolverChoice>,
     /// The mechanics of a body
     #[arg(long, value_enum, value_name = "NAME", default_value_t = Method::Affine)]
     pub method: Method,
@@ -166,6 +181,7 @@ pub fn main_job() -> Command {
         settings: Vec::new(),
         steps: None,
         integrator: None,
+        solver: None,
         method: Method::Affine,
         threads: None,
         seed: 0,
