@@ -48,6 +48,7 @@ mod chain_kernel;
 pub mod choice;
 pub mod cholesky;
 pub mod condition;
+pub mod cone;
 pub mod dense;
 pub mod dissection;
 mod elimination;
