@@ -15,14 +15,16 @@ use glam::{DQuat, DVec3};
 use parry3d_f64::bounding_volume::Aabb;
 use parry3d_f64::math::Pose as Place;
 use parry3d_f64::query::details::{NormalConstraints, NormalConstraintsPair};
-use parry3d_f64::query::gjk::{CsoPoint, GJKResult, VoronoiSimplex, closest_points};
+use parry3d_f64::query::gjk::{
+    CsoPoint, GJKResult, VoronoiSimplex, closest_points, directional_distance,
+};
 use parry3d_f64::query::{
     ContactManifold, DefaultQueryDispatcher, PersistentQueryDispatcher, QueryDispatcher,
-    ShapeCastOptions, ShapeCastStatus, TrackedContact,
+    TrackedContact,
 };
 use parry3d_f64::shape::{
     Ball, Capsule, Cone, ConvexPolyhedron, Cuboid, Cylinder, PackedFeatureId, PolygonalFeature,
-    PolygonalFeatureMap, Shape as ParryShape, ShapeType, SupportMap, TriMesh as ParryMesh,
+    PolygonalFeatureMap, Segment, Shape as ParryShape, ShapeType, SupportMap, TriMesh as ParryMesh,
     TriMeshFlags,
 };
 
@@ -405,8 +407,7 @@ impl Narrow {
         sides: [Option<&dyn NormalConstraints>; 2],
         reach: f64,
     ) {
-        let maps = shapes.map(|shape| shape.as_polygonal_feature_map());
-        let [Some((one, round_one)), Some((two, round_two))] = maps else {
+        let [Some((one, round_one)), Some((two, round_two))] = shapes.map(features) else {
             return;
         };
         let cores = [(one, shapes[0]), (two, shapes[1])].map(|(map, shape)| Core {
@@ -425,13 +426,15 @@ impl Narrow {
         if !(sides[0], sides[1]).project_local_normals(relative, &mut n1, &mut n2) {
             return;
         }
-        let (mut face1, mut face2) = (PolygonalFeature::default(), PolygonalFeature::default());
-        let second = relative.inverse_transform_point(p2);
-        one.local_support_feature_toward(n1, p1, &mut face1);
-        two.local_support_feature_toward(n2, second, &mut face2);
-        let back = relative.inverse();
         let manifold = &mut self.manifold;
-        PolygonalFeature::contacts(relative, &back, n1, n2, &face1, &face2, manifold, false);
+        if shapes.iter().all(|shape| shape.as_ball().is_none()) {
+            let (mut face1, mut face2) = (PolygonalFeature::default(), PolygonalFeature::default());
+            let second = relative.inverse_transform_point(p2);
+            one.local_support_feature_toward(n1, p1, &mut face1);
+            two.local_support_feature_toward(n2, second, &mut face2);
+            let back = relative.inverse();
+            PolygonalFeature::contacts(relative, &back, n1, n2, &face1, &face2, manifold, false);
+        }
         let depth = n1.dot(p2 - p1);
         // Along a corrected normal, a triangle sees far parts of the other shape as deep inside.
         let corrected = n1 != direction;
@@ -454,22 +457,48 @@ impl Narrow {
 
     /// When two forms that move by `motion` relative to each other come within `distance`, as
     /// a fraction of that motion; `None` when they do not, or already are.
-    pub fn cast(&self, one: Placed, two: Placed, motion: DVec3, distance: f64) -> Option<f64> {
-        let (first, second) = (one.form.shape()?, two.form.shape()?);
-        let (at, to) = (place(&one.pose), place(&two.pose));
-        let options = ShapeCastOptions {
-            max_time_of_impact: 1.0,
-            target_distance: distance,
-            stop_at_penetration: true,
-            compute_impact_geometry_on_penetration: false,
-        };
-        let velocity = at.rotation.inverse() * motion;
-        let hit = DefaultQueryDispatcher
-            .cast_shapes(&at.inv_mul(&to), velocity, first, second, options)
-            .ok()??;
-        let usable = hit.status != ShapeCastStatus::PenetratingOrWithinTargetDist
-            && (0.0..=1.0).contains(&hit.time_of_impact);
-        usable.then_some(hit.time_of_impact)
+    pub fn cast(&mut self, one: Placed, two: Placed, motion: DVec3, distance: f64) -> Option<f64> {
+        match (one.form, two.form) {
+            (Form::Mesh(_), Form::Mesh(_)) => {}
+            (Form::Mesh(mesh), _) => return self.cast_mesh(mesh, one.pose, two, motion, distance),
+            (_, Form::Mesh(mesh)) => return self.cast_mesh(mesh, two.pose, one, -motion, distance),
+            _ => {}
+        }
+        let shapes = [one.form.shape()?, two.form.shape()?];
+        cast_shapes(
+            shapes,
+            [place(&one.pose), place(&two.pose)],
+            motion,
+            distance,
+        )
+    }
+
+    /// The same for the triangles of a mesh and a form that moves by `motion` relative to it.
+    /// Parry's own cast through a mesh needs memory.
+    fn cast_mesh(
+        &mut self,
+        mesh: &ParryMesh,
+        pose: Pose,
+        other: Placed,
+        motion: DVec3,
+        distance: f64,
+    ) -> Option<f64> {
+        let shape = other.form.shape()?;
+        let places = [place(&pose), place(&other.pose)];
+        let way = places[0].rotation.inverse() * motion;
+        let from = shape.compute_aabb(&places[0].inv_mul(&places[1]));
+        let grown = DVec3::splat(distance);
+        let window = Aabb::new(
+            from.mins + way.min(DVec3::ZERO) - grown,
+            from.maxs + way.max(DVec3::ZERO) + grown,
+        );
+        self.near.clear();
+        self.near.extend(mesh.bvh().intersect_aabb(&window));
+        let times = self.near.iter().filter_map(|&index| {
+            let triangle = mesh.triangle(index);
+            cast_shapes([&triangle, shape], places, motion, distance)
+        });
+        times.min_by(f64::total_cmp)
     }
 
     /// Whether two bounded forms overlap.
@@ -484,13 +513,65 @@ impl Narrow {
     }
 }
 
+/// When the second shape, moving by `motion`, comes within `distance` of the first.
+fn cast_shapes(
+    [first, second]: [&dyn ParryShape; 2],
+    [at, to]: [Place; 2],
+    motion: DVec3,
+    distance: f64,
+) -> Option<f64> {
+    let (first, second) = (first.as_support_map()?, second.as_support_map()?);
+    let rounded = Rounded {
+        map: first,
+        radius: distance,
+    };
+    let velocity = at.rotation.inverse() * motion;
+    let mut simplex = VoronoiSimplex::new();
+    let found = directional_distance(&at.inv_mul(&to), &rounded, second, velocity, &mut simplex);
+    // At time zero they already are within the distance.
+    found
+        .map(|(time, ..)| time)
+        .filter(|time| *time > 0.0 && *time <= 1.0)
+}
+
+/// A shape with everything that is closer to it than a radius.
+struct Rounded<'a> {
+    map: &'a dyn SupportMap,
+    radius: f64,
+}
+
+impl SupportMap for Rounded<'_> {
+    fn local_support_point(&self, direction: DVec3) -> DVec3 {
+        let outward = direction.try_normalize().unwrap_or(DVec3::X);
+        self.map.local_support_point(direction) + self.radius * outward
+    }
+}
+
 /// Whether parry would resort to GJK and EPA.
 fn needs_shrinking(shapes: [&dyn ParryShape; 2]) -> bool {
     use ShapeType::{Ball, Cuboid, Triangle};
     !matches!(
         shapes.map(|shape| shape.shape_type()),
-        [Ball, _] | [_, Ball] | [Cuboid, Cuboid] | [Cuboid, Triangle] | [Triangle, Cuboid]
+        [Ball, Cuboid | Triangle]
+            | [Cuboid | Triangle, Ball]
+            | [Cuboid, Cuboid]
+            | [Cuboid, Triangle]
+            | [Triangle, Cuboid]
     )
+}
+
+/// The centre of a ball, as a segment without length.
+static CENTRE: Segment = Segment {
+    a: DVec3::ZERO,
+    b: DVec3::ZERO,
+};
+
+/// The faces and edges of a shape, and the radius it is rounded with.
+fn features(shape: &dyn ParryShape) -> Option<(&dyn PolygonalFeatureMap, f64)> {
+    match shape.as_ball() {
+        Some(ball) => Some((&CENTRE, ball.radius)),
+        None => shape.as_polygonal_feature_map(),
+    }
 }
 
 /// A point inside a shape, in its frame.
