@@ -2,11 +2,13 @@
 
 mod arch;
 mod arm7;
+mod baraff_structure;
 mod bounce;
 mod bricard;
 mod chain;
 mod double_pendulum;
 mod falling_joints;
+mod figure;
 mod four_bar;
 mod heavy_chain;
 mod heavy_top;
@@ -15,6 +17,7 @@ mod loose_net;
 mod net;
 mod net_on_cylinder;
 mod newton_cradle;
+mod octahedron_tube;
 mod peaucellier;
 mod pendulum;
 mod pile;
@@ -30,6 +33,7 @@ mod site;
 mod spider;
 mod spinning_box;
 mod stack;
+mod strandbeest;
 mod t_handle;
 mod tree;
 mod wall;
@@ -50,12 +54,16 @@ pub(crate) const ALL: &[Entry] = &[
     arm7::ENTRY,
     tree::ENTRY,
     spider::ENTRY,
+    baraff_structure::ENTRY,
+    figure::ENTRY,
     ring::ENTRY,
     net::ENTRY,
     four_bar::ENTRY,
     peaucellier::ENTRY,
     bricard::ENTRY,
     scissor_lift::ENTRY,
+    strandbeest::ENTRY,
+    octahedron_tube::ENTRY,
     ramp::ENTRY,
     bounce::ENTRY,
     newton_cradle::ENTRY,
