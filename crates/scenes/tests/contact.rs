@@ -154,9 +154,9 @@ fn scenes_of_contact_keep_their_joints_and_bodies_apart() {
             gain / little
         );
         assert!(gap < 1e-6, "{name}: a gap of {gap} m");
-        // A normal is that of the start of the step: what turns about it in the step sinks in
-        // by second order, a few percent at an impact.
-        assert!(depth < 0.05 * width, "{name}: {depth} m deep");
+        // A normal is that of the start of the step: what turns or rolls off in the step sinks
+        // in by second order, 5 % at most here, where rods of a net tip over a cylinder.
+        assert!(depth < 0.06 * width, "{name}: {depth} m deep");
         assert!(scene.is_driven() || gain < little, "{name}: gains {gain} J");
     }
     let all = gallery().iter().filter(|entry| collides(entry)).count();
