@@ -117,7 +117,7 @@ pub fn run(root: &Path, quick: bool) -> Outcome<bool> {
         let folder = root.join("benchmarks");
         fs::create_dir_all(&folder)?;
         write_atomic(
-            &folder.join(format!("{}-scenes.csv", slug(&cpu))),
+            folder.join(format!("{}-scenes.csv", slug(&cpu))),
             text.as_bytes(),
         )?;
     }
