@@ -132,7 +132,7 @@ pub enum Method {
     Affine,
     /// Rigid body, symplectic Euler: one body, free or on a pivot
     RigidSymplectic,
-    /// Rigid body, implicit Euler: one body, free or on a pivot
+    /// Rigid bodies, implicit Euler, Newton on the joints
     RigidImplicit,
     /// Rigid body, Runge–Kutta of fourth order: one body, free or on a pivot
     RigidRk4,
@@ -142,6 +142,14 @@ pub enum Method {
     CorotatedNormalised,
     /// Affine body with the orthogonality energy (Eq. 3): one body, free
     VanillaAbd,
+    /// Time stepping with post-stabilization, contacts as a complementarity problem
+    ClinePai,
+    /// The same with Baumgarte's stabilization, 200 1/s
+    ClinePaiBaumgarte,
+    /// The same without stabilization
+    ClinePaiPlain,
+    /// Joints as springs of 1e6 N/m, implicit Euler
+    Penalty,
 }
 
 impl Method {
@@ -155,6 +163,10 @@ impl Method {
             Method::Corotated => "corotated",
             Method::CorotatedNormalised => "corotated-normalised",
             Method::VanillaAbd => "vanilla-abd",
+            Method::ClinePai => "cline-pai",
+            Method::ClinePaiBaumgarte => "cline-pai-baumgarte",
+            Method::ClinePaiPlain => "cline-pai-plain",
+            Method::Penalty => "penalty",
         }
     }
 }

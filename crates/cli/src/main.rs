@@ -6,6 +6,7 @@
 mod animation;
 mod args;
 mod check;
+mod classic;
 mod commands;
 mod engine;
 mod fault;

@@ -15,6 +15,7 @@ mod ring;
 mod rolling_cylinder;
 mod rotor;
 mod scissor_lift;
+mod six_link_chain;
 mod spider;
 mod spinning_box;
 mod t_handle;
@@ -32,6 +33,7 @@ pub(crate) const ALL: &[Entry] = &[
     rotor::ENTRY,
     chain::ENTRY,
     heavy_chain::ENTRY,
+    six_link_chain::ENTRY,
     double_pendulum::ENTRY,
     arm7::ENTRY,
     tree::ENTRY,
