@@ -3,7 +3,7 @@
 use vincula::model::{Model, State};
 
 use crate::cline_pai::{ClinePai, ClinePaiSettings, Stabilization};
-use crate::contact::NoContacts;
+use crate::contact::EngineContacts;
 use crate::penalty::{Penalty, PenaltySettings};
 use crate::rigid_implicit::{RigidImplicit, RigidImplicitSettings};
 use crate::system::{Method, Refusal};
@@ -73,7 +73,7 @@ fn cline_pai(
         stabilization,
         ..ClinePaiSettings::default()
     };
-    let detector = Box::new(NoContacts);
+    let detector = Box::new(EngineContacts::new(model));
     Ok(Box::new(ClinePai::new(model, state, settings, detector)?))
 }
 

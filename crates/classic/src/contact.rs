@@ -8,11 +8,12 @@
 //! coordinate is such a row too, without friction.
 
 use glam::DVec3;
-use vincula::model::{Control, Model};
+use vincula::contact::{ContactPoint, Contacts, detect};
+use vincula::model::{BodyId, Control, Model, State};
 
-use crate::system::System;
 use crate::system::forces::coordinate;
 use crate::system::rows::{Six, dot6, pack};
+use crate::system::{Refusal, System};
 
 /// One point where two bodies touch, or a body and the world.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,7 +75,7 @@ impl Contact {
 }
 
 /// What finds contacts.
-pub trait Detect: Send {
+pub trait Detect {
     /// Replaces `out` by the points where bodies touch or may touch within `h` seconds.
     fn detect(
         &mut self,
@@ -93,6 +94,71 @@ pub struct NoContacts;
 impl Detect for NoContacts {
     fn detect(&mut self, _: &Model, _: &System, _: &Control, _: f64, out: &mut Vec<Contact>) {
         out.clear();
+    }
+}
+
+/// The contacts that the engine finds between the colliders of the model.
+pub struct EngineContacts {
+    /// The motion as the engine's state.
+    state: State,
+    found: Contacts,
+}
+
+impl EngineContacts {
+    /// Nothing found yet.
+    pub fn new(model: &Model) -> EngineContacts {
+        EngineContacts {
+            state: State::at_rest(model),
+            found: Contacts::new(),
+        }
+    }
+}
+
+impl Detect for EngineContacts {
+    fn detect(
+        &mut self,
+        model: &Model,
+        system: &System,
+        control: &Control,
+        h: f64,
+        out: &mut Vec<Contact>,
+    ) {
+        out.clear();
+        if model.colliders().is_empty() {
+            return;
+        }
+        system.write_state(model, &mut self.state);
+        detect(model, &self.state, control, h, &mut self.found);
+        out.extend(self.found.points.iter().map(|point| seen(system, point)));
+    }
+}
+
+/// A contact point of the engine on rigid bodies.
+fn seen(system: &System, point: &ContactPoint) -> Contact {
+    let ends = [point.a, point.b].map(|body| body.map(BodyId::index));
+    let at = |side: usize, anchor: [f64; 3]| {
+        let place = system.place(ends[side]);
+        place.x + place.r * DVec3::from_array(anchor)
+    };
+    Contact {
+        ends,
+        points: [at(0, point.anchor_a), at(1, point.anchor_b)],
+        normal: DVec3::from_array(point.normal),
+        gap: point.gap,
+        friction: point.friction,
+        surface_velocity: DVec3::from_array(point.surface_velocity),
+    }
+}
+
+/// Refuses models with colliders, for methods without contacts.
+pub fn refuse_colliders(method: &'static str, model: &Model) -> Result<(), Refusal> {
+    match model.colliders().first() {
+        None => Ok(()),
+        Some(collider) => Err(Refusal {
+            method,
+            reason: format!("'{}' collides, and it knows no contacts", collider.name),
+            instead: "--method cline-pai or affine",
+        }),
     }
 }
 
@@ -126,5 +192,74 @@ pub fn find_limits(system: &System, reach: f64, out: &mut Vec<Limit>) {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::DQuat;
+    use vincula::body::rigid::RigidBody;
+    use vincula::prelude::*;
+
+    use crate::system::drift;
+
+    /// Two bodies in motion and a contact between points fixed to them.
+    fn pair() -> (System, Contact) {
+        let mut builder = ModelBuilder::new();
+        let shape = Shape::Box {
+            half_extents: DVec3::new(0.5, 0.2, 0.1),
+        };
+        builder.body(
+            BodyDef::new("a", shape.clone(), 1000.0)
+                .moving(DVec3::new(0.3, -0.7, 0.4), DVec3::new(0.9, -0.4, 1.3)),
+        );
+        builder.body(
+            BodyDef::new("b", shape, 700.0)
+                .turned(DQuat::from_rotation_x(0.8))
+                .at(DVec3::new(0.9, 0.3, -0.4))
+                .moving(DVec3::new(-0.2, 0.5, 0.6), DVec3::new(-0.6, 1.1, 0.7)),
+        );
+        let model = builder.build().expect("two bodies");
+        let system = System::new(&model, &model.initial_state());
+        let contact = Contact {
+            ends: [Some(0), Some(1)],
+            points: [DVec3::new(0.4, 0.1, -0.1), DVec3::new(0.45, 0.2, -0.2)],
+            normal: DVec3::new(0.3, 0.8, -0.5).normalize(),
+            gap: 0.0,
+            friction: 0.5,
+            surface_velocity: DVec3::ZERO,
+        };
+        (system, contact)
+    }
+
+    #[test]
+    fn a_row_is_the_rate_of_the_distance_of_two_material_points() {
+        let (system, contact) = pair();
+        let velocity: Vec<Six> = system.bodies.iter().map(|b| pack(b.v, b.omega)).collect();
+        for direction in [contact.normal, DVec3::X, DVec3::new(0.2, -0.9, 0.1)] {
+            let at = |t: f64| {
+                let point = |side: usize| {
+                    let mut body: RigidBody = system.bodies[side];
+                    let local = body.q.inverse() * (contact.points[side] - body.x);
+                    let (v, omega) = (body.v, body.omega);
+                    drift(&mut body, v, omega, t);
+                    body.x + body.q * local
+                };
+                direction.dot(point(1) - point(0))
+            };
+            let t = 1e-5;
+            let slope = (at(t) - at(-t)) / (2.0 * t);
+            let exact = contact.row(&system, direction).rate(&velocity);
+            assert!((slope - exact).abs() < 1e-9, "{slope} {exact}");
+        }
+    }
+
+    #[test]
+    fn slip_lies_in_the_tangent_plane() {
+        let (system, contact) = pair();
+        let velocity: Vec<Six> = system.bodies.iter().map(|b| pack(b.v, b.omega)).collect();
+        let slip = contact.slip(&system, &velocity);
+        assert!(slip.length() > 0.1 && slip.dot(contact.normal).abs() < 1e-14);
     }
 }

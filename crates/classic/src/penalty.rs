@@ -20,6 +20,7 @@ use vincula::model::{Control, Model, State};
 use vincula_blocks::{BlockMatrix, Factorization, Pattern, direct_solver};
 
 use crate::articulation::add_scaled;
+use crate::contact::refuse_colliders;
 use crate::momentum::{arrive, imbalance};
 use crate::system::forces::gather_forces;
 use crate::system::method::{check_step, refuse_axis_friction, refuse_limits};
@@ -73,6 +74,7 @@ impl Penalty {
     ) -> Result<Penalty, Refusal> {
         refuse_axis_friction(NAME, model)?;
         refuse_limits(NAME, model)?;
+        refuse_colliders(NAME, model)?;
         let refuse = |reason: String| Refusal {
             method: NAME,
             reason,

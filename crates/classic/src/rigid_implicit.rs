@@ -23,6 +23,7 @@ use vincula::joint::rows::RowKind;
 use vincula::model::{Control, Model, State};
 
 use crate::articulation::{Articulation, add_scaled};
+use crate::contact::refuse_colliders;
 use crate::momentum::{arrive, imbalance};
 use crate::system::forces::gather_forces;
 use crate::system::method::{check_step, refuse_axis_friction, refuse_limits};
@@ -78,6 +79,7 @@ impl RigidImplicit {
     ) -> Result<RigidImplicit, Refusal> {
         refuse_axis_friction(NAME, model)?;
         refuse_limits(NAME, model)?;
+        refuse_colliders(NAME, model)?;
         let system = System::new(model, state);
         let joints = Articulation::new(NAME, &system).map_err(|error| Refusal {
             method: NAME,

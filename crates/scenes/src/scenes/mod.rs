@@ -4,6 +4,8 @@ mod arm7;
 mod bricard;
 mod chain;
 mod double_pendulum;
+mod five_bodies;
+mod flatland;
 mod four_bar;
 mod heavy_chain;
 mod heavy_top;
@@ -11,6 +13,7 @@ mod linkage;
 mod net;
 mod peaucellier;
 mod pendulum;
+mod pushed_rectangle;
 mod ring;
 mod rolling_cylinder;
 mod rotor;
@@ -23,7 +26,7 @@ mod tree;
 
 use crate::gallery::Entry;
 
-/// Every scene: single bodies, then chains and trees, then loops.
+/// Every scene: single bodies, then chains and trees, then loops, then contacts.
 pub(crate) const ALL: &[Entry] = &[
     pendulum::ENTRY,
     spinning_box::ENTRY,
@@ -44,4 +47,6 @@ pub(crate) const ALL: &[Entry] = &[
     peaucellier::ENTRY,
     bricard::ENTRY,
     scissor_lift::ENTRY,
+    pushed_rectangle::ENTRY,
+    five_bodies::ENTRY,
 ];

@@ -1,10 +1,14 @@
-//! The figures of the paper (He et al. 2026), drawn with this engine, one file each.
+//! The figures of the papers, drawn with this engine, one file each. Numbers are those of He et
+//! al. 2026; the others go by name.
 
+mod agreement;
 mod compare;
+mod contact_error;
 mod heavy_top;
 mod pendulum;
 mod rolling_cost;
 mod spinning_box;
+mod stabilization;
 mod t_handle;
 
 use std::fs;
@@ -31,12 +35,15 @@ impl From<Figure> for Drawn {
 
 type Draw = fn() -> Outcome<Drawn>;
 
-const FIGURES: [(&str, Draw); 5] = [
+const FIGURES: [(&str, Draw); 8] = [
     ("2", rolling_cost::draw),
     ("7", spinning_box::draw),
     ("8", t_handle::draw),
     ("9", heavy_top::draw),
     ("10", pendulum::draw),
+    ("stabilization", stabilization::draw),
+    ("contact-error", contact_error::draw),
+    ("agreement", agreement::draw),
 ];
 
 /// Width of a picture, pixels.
