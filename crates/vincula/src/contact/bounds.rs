@@ -15,6 +15,23 @@ impl Bounds {
         high: DVec3::INFINITY,
     };
 
+    pub const NOTHING: Bounds = Bounds {
+        low: DVec3::INFINITY,
+        high: DVec3::NEG_INFINITY,
+    };
+
+    /// The longest edge, m.
+    pub fn extent(&self) -> f64 {
+        (self.high - self.low).max_element()
+    }
+
+    pub fn union(&self, other: &Bounds) -> Bounds {
+        Bounds {
+            low: self.low.min(other.low),
+            high: self.high.max(other.high),
+        }
+    }
+
     /// Grown by a distance on every side, and swept along a displacement.
     pub fn swept(&self, motion: DVec3, distance: f64) -> Bounds {
         Bounds {

@@ -22,6 +22,7 @@ use parry3d_f64::shape::{
 };
 
 use super::bounds::Bounds;
+use super::round::{Spine, touch_spines};
 use crate::body::shape::{Shape, ShapeError, TriMesh, convex_hull};
 use crate::model::Pose;
 
@@ -121,6 +122,20 @@ impl Form {
             }
             None => Bounds::EVERYTHING,
         }
+    }
+
+    /// Balls and capsules as segments with a radius, at a pose.
+    fn spine(&self, pose: &Pose) -> Option<Spine> {
+        let (a, b, radius) = match self {
+            Form::Ball(ball) => (DVec3::ZERO, DVec3::ZERO, ball.radius),
+            Form::Capsule(capsule) => (capsule.segment.a, capsule.segment.b, capsule.radius),
+            _ => return None,
+        };
+        Some(Spine {
+            a: pose.point(a),
+            b: pose.point(b),
+            radius,
+        })
     }
 
     /// Radius of curvature where the outward normal is `normal` (own frame), m; zero where the
@@ -228,6 +243,10 @@ pub(crate) struct Narrow {
 impl Narrow {
     /// Appends the points of two bounded forms that are closer than `reach`, m.
     pub fn touch(&mut self, one: Placed, two: Placed, reach: f64, out: &mut Vec<Touch>) {
+        let spines = (one.form.spine(&one.pose), two.form.spine(&two.pose));
+        if let (Some(first), Some(second)) = spines {
+            return touch_spines(&first, &second, reach, out);
+        }
         match (one.form, two.form) {
             (Form::Mesh(mesh), _) => self.touch_mesh(mesh, one.pose, two, reach, false, out),
             (_, Form::Mesh(mesh)) => self.touch_mesh(mesh, two.pose, one, reach, true, out),

@@ -164,8 +164,8 @@ impl ColliderDef {
         self
     }
 
-    /// Distance at which contacts are reported even between things at rest, m. By default one
-    /// percent of the shape's size.
+    /// Distance at which contacts are reported even between things at rest, m; those of both
+    /// sides add. By default one percent of a body's thickness, and nothing for the rest.
     pub fn margin(mut self, margin: f64) -> Self {
         self.margin = Some(margin);
         self

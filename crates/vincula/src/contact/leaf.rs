@@ -21,7 +21,8 @@ pub(crate) struct Leaf {
     pub center: DVec3,
     /// Radius about the middle that holds all of it, m.
     pub radius: f64,
-    /// Half of its smallest extent, m: what it may move before it can jump over things.
+    /// Half of its smallest extent, m: what it may move before it can jump over things. A
+    /// sheet pushes to one side only, however thin it is; for it this is the radius.
     pub thickness: f64,
 }
 
@@ -63,14 +64,6 @@ impl Leaf {
             pose,
         }
     }
-
-    /// Its smallest half extent, m, or for a flat sheet its largest.
-    pub fn size(&self) -> f64 {
-        match self.form {
-            Form::Mesh(_) => self.radius,
-            _ => self.thickness,
-        }
-    }
 }
 
 fn build_shape(
@@ -86,9 +79,9 @@ fn build_shape(
             leaves.push(Leaf::new(collider, Form::HalfSpace, pose, turn));
             Ok(())
         }
-        ColliderShape::Sheet(mesh) => push_mesh(collider, Form::mesh(mesh), pose, leaves),
+        ColliderShape::Sheet(mesh) => push_sheet(collider, Form::mesh(mesh), pose, leaves),
         ColliderShape::HeightField(field) => {
-            push_mesh(collider, Form::mesh(&field.mesh()), pose, leaves)
+            push_sheet(collider, Form::mesh(&field.mesh()), pose, leaves)
         }
     }
 }
@@ -118,13 +111,15 @@ fn build_solid(
     }
 }
 
-fn push_mesh(
+fn push_sheet(
     collider: ColliderId,
     form: Option<Form>,
     pose: &Pose,
     leaves: &mut Vec<Leaf>,
 ) -> Result<(), ColliderError> {
     let form = form.ok_or(ColliderError::Unsupported)?;
-    leaves.push(Leaf::new(collider, form, pose, DQuat::IDENTITY));
+    let leaf = Leaf::new(collider, form, pose, DQuat::IDENTITY);
+    let thickness = leaf.radius;
+    leaves.push(Leaf { thickness, ..leaf });
     Ok(())
 }

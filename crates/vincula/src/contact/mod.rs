@@ -16,6 +16,7 @@ mod collider;
 mod detect;
 mod leaf;
 mod reduce;
+mod round;
 mod surface;
 mod terrain;
 

@@ -36,18 +36,26 @@ pub(crate) fn reduce(touches: &mut Vec<Touch>, start: usize, distance: f64) {
     touches.truncate(kept);
 }
 
-/// The deepest point at the end of the step; of those about as deep, the one of the lowest
-/// number, so that rounding does not make the choice flicker.
+/// The deepest point at the end of the step; of those about as deep, the one farthest from
+/// their middle, which is at the rim.
 fn deepest(touches: &[Touch], distance: f64) -> usize {
     let lowest = touches.iter().fold(f64::INFINITY, |g, t| g.min(t.ahead));
-    let mut best: Option<usize> = None;
-    for (k, touch) in touches.iter().enumerate() {
-        let number = |b: usize| touches[b].feature;
-        if touch.ahead <= lowest + distance && best.is_none_or(|b| touch.feature < number(b)) {
-            best = Some(k);
+    let deep = || {
+        let all = touches.iter().enumerate();
+        all.filter(|(_, touch)| touch.ahead <= lowest + distance)
+    };
+    let (sum, count) = deep().fold((DVec3::ZERO, 0.0), |(sum, count), (_, touch)| {
+        (sum + touch.first, count + 1.0)
+    });
+    let middle = sum / count;
+    let mut best = (0, -1.0);
+    for (k, touch) in deep() {
+        let away = touch.first.distance(middle);
+        if away > best.1 + distance {
+            best = (k, away);
         }
     }
-    best.unwrap_or(0)
+    best.0
 }
 
 /// Brings at most four points that span the most to the front, the first being one of them,
@@ -148,7 +156,7 @@ mod tests {
         ];
         reduce(&mut touches, 0, 1e-6);
         let kept: Vec<_> = touches.iter().map(|t| t.feature).collect();
-        assert_eq!(kept, [3, 1]);
+        assert!(kept == [3, 1] || kept == [3, 2], "{kept:?}");
     }
 
     #[test]

@@ -69,8 +69,10 @@ pub(crate) struct Collision {
     pub frames: Vec<Frame>,
     /// The pieces that colliders are made of, in the order of the colliders.
     pub leaves: Vec<Leaf>,
-    /// Pairs of bodies that pass through each other, lower first, sorted.
-    pub ignored: Vec<(BodyId, BodyId)>,
+    /// Bodies of higher number that a body passes through, body after body, sorted.
+    ignored: Vec<BodyId>,
+    /// Where those of each body start.
+    ignored_starts: Vec<u32>,
 }
 
 impl Collision {
@@ -79,12 +81,13 @@ impl Collision {
         bodies: &[Body],
         joints: &[Joint],
     ) -> Result<Collision, ModelError> {
-        let ignored = ignored_pairs(&def, joints);
+        let pairs = ignored_pairs(&def, joints);
         let frames = def.frames.into_iter().map(build_frame);
         let frames = frames.collect::<Result<Vec<_>, _>>()?;
         let mut collision = Collision {
             frames,
-            ignored,
+            ignored_starts: starts(&pairs, bodies.len()),
+            ignored: pairs.into_iter().map(|(_, b)| b).collect(),
             ..Collision::default()
         };
         for collider in def.colliders {
@@ -120,10 +123,12 @@ impl Collision {
         )?;
         let size = self.leaves[first..]
             .iter()
-            .map(Leaf::size)
+            .map(|leaf| leaf.thickness)
             .filter(|size| size.is_finite())
             .fold(f64::INFINITY, f64::min);
-        let default_margin = if size.is_finite() { 0.01 * size } else { 0.0 };
+        // What stands still needs none: the body it meets brings one.
+        let bounded = def.carrier.body().is_some() && size.is_finite();
+        let default_margin = if bounded { 0.01 * size } else { 0.0 };
         self.colliders.push(Collider {
             margin: def.margin.unwrap_or(default_margin),
             name: def.name,
@@ -139,7 +144,11 @@ impl Collision {
 
     /// Whether two bodies pass through each other.
     pub fn ignores(&self, a: BodyId, b: BodyId) -> bool {
-        self.ignored.binary_search(&(a.min(b), a.max(b))).is_ok()
+        let first = a.min(b).index();
+        let (from, to) = (self.ignored_starts[first], self.ignored_starts[first + 1]);
+        self.ignored[from as usize..to as usize]
+            .binary_search(&a.max(b))
+            .is_ok()
     }
 }
 
@@ -175,6 +184,12 @@ fn ignored_pairs(def: &CollisionDef, joints: &[Joint]) -> Vec<(BodyId, BodyId)> 
             _ => None,
         })
         .collect()
+}
+
+/// Where the pairs of each body start, and where the last ones end.
+fn starts(pairs: &[(BodyId, BodyId)], bodies: usize) -> Vec<u32> {
+    let before = |body: usize| pairs.partition_point(|pair| pair.0.index() < body) as u32;
+    (0..=bodies).map(before).collect()
 }
 
 impl Model {
