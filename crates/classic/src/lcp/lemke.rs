@@ -13,6 +13,11 @@
 //! entry, which cannot tie, so the walk never returns to a basis. The columns of w carry B⁻¹
 //! along, for they began as the identity.
 //!
+//! Where many rows depend on each other, as those of the points of one face do, rounding can end
+//! a walk on a ray that is none. It is then walked again with ε added to the diagonal, which
+//! makes a copositive matrix strictly copositive, so that no ray exists; the answer counts only
+//! if it solves the problem without ε.
+//!
 //! Source: Cottle, Pang and Stone, sections 4.4 and 4.9. Rows and columns are first scaled by
 //! powers of two. The rows' scale only changes d, the columns' only the unit of z, so what is
 //! known of a class of matrices stays true.
@@ -26,6 +31,11 @@ const PIVOT: f64 = 1e-11;
 const TIE: f64 = 1e-12;
 /// Rounds of scaling.
 const ROUNDS: usize = 4;
+/// What is added to the diagonal of the scaled matrix, walk by walk.
+const SHIFTS: [f64; 3] = [0.0, 1e-10, 1e-8];
+/// Residual of the scaled problem up to which an answer counts. A problem without a solution
+/// leaves one of the order of one behind the shift.
+const ACCEPTED: f64 = 1e-7;
 
 /// How a walk ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -95,17 +105,29 @@ impl Lemke {
                 residual: 0.0,
             };
         }
-        self.fill();
-        let outcome = self.walk();
-        if let Outcome::Solved { pivots, .. } = outcome {
-            self.read_answer();
-            let residual = self.polish();
-            for (z, scale) in self.answer.iter_mut().zip(&self.column_scale) {
-                *z *= scale * height;
+        let mut failed = None;
+        for shift in SHIFTS {
+            self.fill(shift);
+            match self.walk(failed.is_none()) {
+                Outcome::Solved { pivots, .. } => {
+                    self.read_answer();
+                    let residual = self.polish();
+                    if residual < ACCEPTED {
+                        self.unscale(height);
+                        return Outcome::Solved { pivots, residual };
+                    }
+                }
+                other => failed = failed.or(Some(other)),
             }
-            return Outcome::Solved { pivots, residual };
         }
-        outcome
+        // The first walk is the one that tells about the problem itself.
+        failed.unwrap_or(Outcome::PivotLimit { pivots: 0 })
+    }
+
+    fn unscale(&mut self, height: f64) {
+        for (z, scale) in self.answer.iter_mut().zip(&self.column_scale) {
+            *z *= scale * height;
+        }
     }
 
     /// Scales rows, columns and the vector, whose height is returned.
@@ -143,8 +165,8 @@ impl Lemke {
         2 * self.basis.len() + 2
     }
 
-    /// `w − M z − d z₀ = q` with d of ones and w basic.
-    fn fill(&mut self) {
+    /// `w − (M + ε) z − d z₀ = q` with d of ones and w basic.
+    fn fill(&mut self, shift: f64) {
         let n = self.scaled.size();
         self.basis.clear();
         self.basis.extend(1..=n);
@@ -157,11 +179,12 @@ impl Lemke {
             for j in 0..n {
                 row[1 + n + j] = -self.scaled.matrix[i * n + j];
             }
+            row[1 + n + i] -= shift;
             row[1 + 2 * n] = -1.0;
         }
     }
 
-    fn walk(&mut self) -> Outcome {
+    fn walk(&mut self, keep_ray: bool) -> Outcome {
         let n = self.basis.len();
         let artificial = 1 + 2 * n;
         let limit = self.limit.unwrap_or(50 * n + 100);
@@ -180,7 +203,9 @@ impl Lemke {
             match self.leaving(entering) {
                 Some(next) => row = next,
                 None => {
-                    self.read_ray(entering);
+                    if keep_ray {
+                        self.read_ray(entering);
+                    }
                     return Outcome::Ray { pivots };
                 }
             }
@@ -261,6 +286,7 @@ impl Lemke {
 
     fn read_answer(&mut self) {
         let (n, width) = (self.basis.len(), self.width());
+        self.answer.fill(0.0);
         for (row, &column) in self.basis.iter().enumerate() {
             if let Some(z) = index_of_z(column, n) {
                 self.answer[z] = self.tableau[row * width].max(0.0);

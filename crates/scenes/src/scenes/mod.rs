@@ -6,6 +6,8 @@ mod bricard;
 mod chain;
 mod double_pendulum;
 mod figure;
+mod five_bodies;
+mod flatland;
 mod four_bar;
 mod heavy_chain;
 mod heavy_top;
@@ -14,10 +16,12 @@ mod net;
 mod octahedron_tube;
 mod peaucellier;
 mod pendulum;
+mod pushed_rectangle;
 mod ring;
 mod rolling_cylinder;
 mod rotor;
 mod scissor_lift;
+mod six_link_chain;
 mod spider;
 mod spinning_box;
 mod strandbeest;
@@ -26,7 +30,7 @@ mod tree;
 
 use crate::gallery::Entry;
 
-/// Every scene: single bodies, then chains and trees, then loops.
+/// Every scene: single bodies, then chains and trees, then loops, then contacts.
 pub(crate) const ALL: &[Entry] = &[
     pendulum::ENTRY,
     spinning_box::ENTRY,
@@ -36,6 +40,7 @@ pub(crate) const ALL: &[Entry] = &[
     rotor::ENTRY,
     chain::ENTRY,
     heavy_chain::ENTRY,
+    six_link_chain::ENTRY,
     double_pendulum::ENTRY,
     arm7::ENTRY,
     tree::ENTRY,
@@ -50,4 +55,6 @@ pub(crate) const ALL: &[Entry] = &[
     scissor_lift::ENTRY,
     strandbeest::ENTRY,
     octahedron_tube::ENTRY,
+    pushed_rectangle::ENTRY,
+    five_bodies::ENTRY,
 ];

@@ -19,7 +19,12 @@ const FRAME: f64 = 1e3 / 60.0;
 /// Where the pointer goes: a figure of eight around where the hand was, m.
 fn pointer(start: DVec3, frame: usize) -> DVec3 {
     let turn = TAU * frame as f64 / FRAMES as f64;
-    start + DVec3::new(0.15 * turn.sin(), -0.1 * (1.0 - turn.cos()), 0.2 * (2.0 * turn).sin())
+    start
+        + DVec3::new(
+            0.15 * turn.sin(),
+            -0.1 * (1.0 - turn.cos()),
+            0.2 * (2.0 * turn).sin(),
+        )
 }
 
 pub fn draw() -> Outcome<Drawn> {
@@ -53,8 +58,8 @@ pub fn draw() -> Outcome<Drawn> {
         scene.model.bodies().len()
     );
     let kept = slowest < FRAME && miss < 1e-9 && gap < 1e-9;
-    let figure = Figure::new("Dragging a figure of fifty bodies by the hand (Baraff 1996)").row(
-        vec![
+    let figure =
+        Figure::new("Dragging a figure of fifty bodies by the hand (Baraff 1996)").row(vec![
             Plot {
                 x_label: "x [m]".to_owned(),
                 y_label: "z [m]".to_owned(),
@@ -70,8 +75,7 @@ pub fn draw() -> Outcome<Drawn> {
                 series: vec![Series::new("", times)],
                 ..Plot::default()
             },
-        ],
-    );
+        ]);
     Ok(Drawn {
         figure,
         holds: kept,
