@@ -48,6 +48,7 @@ mod chain_kernel;
 pub mod choice;
 pub mod cholesky;
 pub mod condition;
+pub mod cone;
 pub mod dense;
 pub mod dissection;
 mod elimination;
@@ -66,7 +67,7 @@ pub mod tree;
 pub mod tridiagonal;
 
 pub use choice::direct_solver;
-pub use cholesky::{Cholesky, CholeskyOptions, Fill, Shift};
+pub use cholesky::{Cholesky, CholeskyOptions, Fill, Half, Reach, Shift};
 pub use condition::{Redundancy, redundancy};
 pub use dense::Dense;
 pub use error::{FactorError, FactorSolveError, PatternError, SolveError};

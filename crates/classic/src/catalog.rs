@@ -2,11 +2,13 @@
 
 use vincula::model::{Model, State};
 
+use crate::baraff::Baraff;
 use crate::cline_pai::{ClinePai, ClinePaiSettings, Stabilization};
 use crate::contact::EngineContacts;
 use crate::penalty::{Penalty, PenaltySettings};
 use crate::rigid_implicit::{RigidImplicit, RigidImplicitSettings};
 use crate::system::{Method, Refusal};
+use crate::tomcin::{Tomcin, TomcinSettings};
 
 type Make = fn(&Model, &State) -> Result<Box<dyn Method>, Refusal>;
 
@@ -31,6 +33,19 @@ const BAUMGARTE: f64 = 200.0;
 
 /// Every method.
 pub const CATALOG: &[Entry] = &[
+    Entry {
+        name: "baraff",
+        summary: "sparse multipliers in linear time, loops and limits by anticipation",
+        make: |model, state| Ok(Box::new(Baraff::new(model, state)?)),
+    },
+    Entry {
+        name: "tomcin",
+        summary: "impulses from predicted joints, shifted sparse Cholesky, contacts",
+        make: |model, state| {
+            let settings = TomcinSettings::default();
+            Ok(Box::new(Tomcin::new(model, state, settings)?))
+        },
+    },
     Entry {
         name: "cline-pai",
         summary: "time stepping with post-stabilization, contacts by Lemke's algorithm",

@@ -11,12 +11,15 @@
 //! | `articulation.rs` | the joints of a rigid system in the dual space, factored |
 //! | `contact.rs`, `push.rs` | contacts and limits as rows, and the complementarity problem they make with the joints |
 //! | `lcp/` | linear complementarity problems by Lemke's algorithm (Cline and Pai 2003, Eq. 6) |
+//! | `baraff.rs` | linear-time multipliers: sparse factors of a forest, constraint anticipation (Baraff 1996) |
+//! | `tomcin.rs` | impulses from predicted joint states, shifted sparse Cholesky, contacts through its factors (Tomcin et al.) |
 //! | `system/` | the rigid system that the multibody methods share: bodies, rows of joints, forces |
 //! | `single.rs` | the single affine body that both advance |
 //!
 //! The rigid baselines live in [`vincula::body::rigid`].
 
 pub mod articulation;
+pub mod baraff;
 pub mod catalog;
 pub mod cline_pai;
 pub mod contact;
@@ -29,4 +32,5 @@ pub mod push;
 pub mod rigid_implicit;
 pub mod single;
 pub mod system;
+pub mod tomcin;
 pub mod vanilla_abd;

@@ -187,6 +187,10 @@ pub enum Method {
     CorotatedNormalised,
     /// Affine body with the orthogonality energy (Eq. 3): one body, free
     VanillaAbd,
+    /// Sparse multipliers in linear time, loops and limits by anticipation (Baraff)
+    Baraff,
+    /// Impulses from predicted joints, contacts through their factors (Tomcin et al.)
+    Tomcin,
     /// Time stepping with post-stabilization, contacts as a complementarity problem
     ClinePai,
     /// The same with Baumgarte's stabilization, 200 1/s
@@ -208,6 +212,8 @@ impl Method {
             Method::Corotated => "corotated",
             Method::CorotatedNormalised => "corotated-normalised",
             Method::VanillaAbd => "vanilla-abd",
+            Method::Baraff => "baraff",
+            Method::Tomcin => "tomcin",
             Method::ClinePai => "cline-pai",
             Method::ClinePaiBaumgarte => "cline-pai-baumgarte",
             Method::ClinePaiPlain => "cline-pai-plain",

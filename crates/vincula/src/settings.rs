@@ -2,6 +2,8 @@
 
 use glam::DVec3;
 
+use crate::contact::stage::Stage;
+use crate::contact::{ContactSolver, Contacts};
 use crate::dual::{Dual, SolverChoice};
 use crate::integrate::newton::NewtonBlock;
 use crate::integrate::tempered::KickBlock;
@@ -9,7 +11,7 @@ use crate::integrate::{Integrator, Tempering};
 use crate::joint::rows::RowKind;
 use crate::math::dispatch::{Level, detected};
 use crate::math::lanes::{LANES, gather, place, scatter};
-use crate::math::small::{V3, mul};
+use crate::math::small::{M3, V3, mul};
 use crate::model::{BodyId, Control, Model, Pose, State, StateBlock, Twist};
 
 /// How steps are made. The defaults need no tuning.
@@ -25,6 +27,15 @@ pub struct Settings {
     pub residual_tolerance: f64,
     /// Newton iterations at most.
     pub iteration_limit: usize,
+    /// Which solver serves the contacts.
+    pub contact_solver: ContactSolver,
+    /// Violation of Coulomb's law, relative to the largest force, at which exact contact
+    /// solvers stop.
+    pub cone_tolerance: f64,
+    /// Displacement per sweep over the contacts below which sweeping stops, m.
+    pub contact_tolerance: f64,
+    /// Sweeps over the contacts at most, in each stage.
+    pub sweep_limit: usize,
     /// Vector instructions; the best available by default.
     pub level: Level,
 }
@@ -37,6 +48,10 @@ impl Default for Settings {
             update_tolerance: 0.025,
             residual_tolerance: 1e-11,
             iteration_limit: 50,
+            contact_solver: ContactSolver::Automatic,
+            cone_tolerance: 1e-9,
+            contact_tolerance: 1e-10,
+            sweep_limit: 200,
             level: detected(),
         }
     }
@@ -90,6 +105,18 @@ pub struct Workspace {
     pub(crate) next: Vec<StateBlock>,
     /// Whether a joint holds a body of the block.
     pub(crate) jointed: Vec<bool>,
+    /// Whether a contact touches a body of the block.
+    pub(crate) touched: Vec<bool>,
+    /// Whether the block takes the short path of touched bodies without joints.
+    pub(crate) loose: Vec<bool>,
+    /// What detection found.
+    pub(crate) contacts: Contacts,
+    /// Contacts as rows.
+    pub(crate) stage: Stage,
+    /// Length of the last step, s.
+    pub(crate) last_h: f64,
+    /// Places or rates of bodies in contact before the joints moved them.
+    pub(crate) noted: Vec<(M3, V3)>,
     /// Blocks that need Newton's method in this step.
     pub(crate) active: Vec<usize>,
     /// One for all when nothing but uniform gravity acts, else one a block.
@@ -142,6 +169,12 @@ impl Workspace {
             newton: vec![NewtonBlock::ZERO; model.params.len()],
             next: vec![StateBlock::REST; model.params.len()],
             jointed,
+            touched: vec![false; model.params.len()],
+            loose: vec![false; model.params.len()],
+            contacts: Contacts::new(),
+            stage: Stage::new(model.bodies.len()),
+            noted: Vec::new(),
+            last_h: 1.0,
             active: Vec::with_capacity(model.params.len()),
             kicks: vec![
                 KickBlock::NONE;

@@ -1,9 +1,11 @@
 //! One file per scene.
 
 mod arm7;
+mod baraff_structure;
 mod bricard;
 mod chain;
 mod double_pendulum;
+mod figure;
 mod five_bodies;
 mod flatland;
 mod four_bar;
@@ -11,6 +13,7 @@ mod heavy_chain;
 mod heavy_top;
 mod linkage;
 mod net;
+mod octahedron_tube;
 mod peaucellier;
 mod pendulum;
 mod pushed_rectangle;
@@ -21,6 +24,7 @@ mod scissor_lift;
 mod six_link_chain;
 mod spider;
 mod spinning_box;
+mod strandbeest;
 mod t_handle;
 mod tree;
 
@@ -41,12 +45,16 @@ pub(crate) const ALL: &[Entry] = &[
     arm7::ENTRY,
     tree::ENTRY,
     spider::ENTRY,
+    baraff_structure::ENTRY,
+    figure::ENTRY,
     ring::ENTRY,
     net::ENTRY,
     four_bar::ENTRY,
     peaucellier::ENTRY,
     bricard::ENTRY,
     scissor_lift::ENTRY,
+    strandbeest::ENTRY,
+    octahedron_tube::ENTRY,
     pushed_rectangle::ENTRY,
     five_bodies::ENTRY,
 ];

@@ -11,17 +11,28 @@
 
 mod bounds;
 mod broad;
+mod choice;
 mod collide;
 mod collider;
 mod detect;
+mod exact;
+mod impact;
 mod leaf;
+pub(crate) mod memory;
+pub(crate) mod movers;
+mod readout;
 mod reduce;
 mod round;
+pub(crate) mod rows;
+pub(crate) mod stage;
 mod surface;
+pub(crate) mod sweep;
 mod terrain;
 
+pub use choice::ContactSolver;
 pub use collider::{Carrier, Collider, ColliderDef, ColliderError, ColliderShape, Groups};
 pub use detect::detect;
+pub use readout::ContactReading;
 pub use surface::Surface;
 pub use terrain::{HeightField, TerrainError};
 

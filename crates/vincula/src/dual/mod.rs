@@ -11,6 +11,7 @@ mod island;
 mod linearize;
 pub mod plan;
 mod ports;
+mod reach;
 mod redundancy;
 mod turning;
 

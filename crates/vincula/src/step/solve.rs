@@ -1,5 +1,6 @@
 //! The middle of a step: Newton's iteration with the dual system inside.
 
+use super::contact::hold_apart;
 use super::error::{diverged, dual_fault, inverted};
 use super::{StepError, StepReport, Workspace};
 use crate::dual::{DualFault, ROUNDS};
@@ -21,6 +22,10 @@ pub(super) fn solve_step(
         converged: false,
         residual: 0.0,
         update: 0.0,
+        contacts: work.contacts.points.len(),
+        sweeps: 0,
+        contact_residual: 0.0,
+        penetration: 0.0,
     };
     let projects = work.settings.integrator.projects();
     loop {
@@ -38,8 +43,11 @@ pub(super) fn solve_step(
         work.dual
             .factor(model, &work.newton, &work.active, scheme, projects)
             .map_err(|fault| dual_fault(model, fault, time))?;
-        report.update = correct(model, work, scheme.h, rule.residual)
+        correct(model, work, scheme.h, rule.residual, true)
+            .and_then(|()| hold_apart(model, state, work, scheme, &mut report))
             .map_err(|fault| dual_fault(model, fault, time))?;
+        let blocks = work.active.iter().map(|i| largest(&work.newton[*i]));
+        report.update = blocks.fold(0.0, |m, x| if x > m || x.is_nan() { x } else { m });
         report.converged = report.update <= rule.update;
         if report.converged || report.iterations >= rule.limit {
             return Ok(report);
@@ -78,30 +86,33 @@ fn caution(iteration: usize) -> f64 {
 }
 
 /// Solves for the constraint forces and moves the bodies; rows that are not linear get a few
-/// more solves with the same factor. Returns the largest change of an entry of A.
-fn correct(model: &Model, work: &mut Workspace, h: f64, tolerance: f64) -> Result<f64, DualFault> {
+/// more solves with the same factor. `fresh` says that no forces act yet.
+pub(super) fn correct(
+    model: &Model,
+    work: &mut Workspace,
+    h: f64,
+    tolerance: f64,
+    fresh: bool,
+) -> Result<(), DualFault> {
     let mut previous = f64::INFINITY;
     for pass in 0.. {
         let violation = work.dual.violation(model, &work.newton, &work.active, h);
         let first = pass == 0;
         let stuck = pass > 1 && !(violation < 0.5 * previous);
         if !first && (violation <= tolerance || stuck) {
-            let blocks = work.active.iter().map(|i| largest(&work.newton[*i]));
-            return Ok(blocks.fold(0.0, |m, x| if x > m || x.is_nan() { x } else { m }));
+            return Ok(());
         }
         previous = violation;
         work.dual.solve();
         if first {
             settle_axes(model, work, h)?;
         }
-        work.apply_dual(first);
-        let mut update = 0.0f64;
+        work.apply_dual(first && fresh);
         for &index in &work.active {
-            let u = newton::accept(work.level, &mut work.newton[index]);
-            update = if u > update || u.is_nan() { u } else { update };
+            newton::accept(work.level, &mut work.newton[index]);
         }
         if work.dual.is_empty() || work.linear {
-            return Ok(update);
+            return Ok(());
         }
     }
     unreachable!("the violation cannot halve for ever")
