@@ -70,15 +70,12 @@ fn approach(truth: &[DVec3], run: impl Fn(f64) -> Outcome<Vec<DVec3>>) -> Vec<(f
         .collect()
 }
 
-/// Whether the distance at least halves for half the step, from the longest step that works to
-/// the shortest, less a quarter for what is not yet asymptotic; or is at what strain, springs
-/// and the fine run itself leave.
+/// Whether each of the last two times that the step is halved takes two fifths of the distance
+/// or more (a method of first order takes half in the end), unless the distance is already what
+/// strain, springs and the fine run itself leave.
 fn approaches(points: &[(f64, f64)]) -> bool {
-    let (Some(first), Some(last)) = (points.iter().find(|p| p.1.is_finite()), points.last()) else {
-        return false;
-    };
-    let expected = first.1 * last.0 / first.0;
-    points.len() > 3 && (last.1 < 1.25 * expected || last.1 < 1e-4)
+    let closer = |pair: &[(f64, f64)]| pair[1].1 < 0.6 * pair[0].1 || pair[1].1 < 1e-4;
+    points.len() > 2 && points[points.len() - 3..].windows(2).all(closer)
 }
 
 fn draw_scene(name: &str, settings: &[(&str, &str)], time: f64) -> Outcome<(Plot, bool)> {
