@@ -20,8 +20,11 @@ const FINE: f64 = 0.000_031_25;
 /// Affine integrators shown.
 const AFFINE: [Integrator; 2] = [Integrator::Tempered, Integrator::LinearEuler];
 
+/// Keys and values of a scene.
+type Setting = (&'static str, &'static str);
+
 /// A scene, its settings and the time shown, s.
-const SCENES: [(&str, &[(&str, &str)], f64); 3] = [
+const SCENES: [(&str, &[Setting], f64); 3] = [
     ("pendulum", &[("young", "1e10")], 0.8),
     ("four-bar", &[("young", "1e10")], 0.8),
     (
