@@ -22,24 +22,18 @@ mod newton_cradle;
 mod octahedron_tube;
 mod peaucellier;
 mod pendulum;
-<<<<<<< HEAD
-mod pushed_rectangle;
-=======
 mod pile;
 mod pulley;
+mod pushed_rectangle;
 mod ragdolls;
 mod ramp;
->>>>>>> main
 mod ring;
 mod rod_and_block;
 mod rolling_cylinder;
 mod rotor;
 mod scissor_lift;
-<<<<<<< HEAD
-mod six_link_chain;
-=======
 mod site;
->>>>>>> main
+mod six_link_chain;
 mod spider;
 mod spinning_box;
 mod stack;
@@ -50,11 +44,8 @@ mod wall;
 
 use crate::gallery::Entry;
 
-<<<<<<< HEAD
 /// Every scene: single bodies, then chains and trees, then loops, then contacts.
-=======
 /// Every scene: single bodies, then chains and trees, then loops, then contact.
->>>>>>> main
 pub(crate) const ALL: &[Entry] = &[
     pendulum::ENTRY,
     spinning_box::ENTRY,
@@ -79,10 +70,8 @@ pub(crate) const ALL: &[Entry] = &[
     scissor_lift::ENTRY,
     strandbeest::ENTRY,
     octahedron_tube::ENTRY,
-<<<<<<< HEAD
     pushed_rectangle::ENTRY,
     five_bodies::ENTRY,
-=======
     ramp::ENTRY,
     bounce::ENTRY,
     newton_cradle::ENTRY,
@@ -95,5 +84,4 @@ pub(crate) const ALL: &[Entry] = &[
     ragdolls::ENTRY,
     falling_joints::ENTRY,
     pulley::ENTRY,
->>>>>>> main
 ];
