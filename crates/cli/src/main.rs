@@ -6,7 +6,9 @@
 mod animation;
 mod args;
 mod check;
+mod classic;
 mod commands;
+mod compare;
 mod engine;
 mod fault;
 mod output;
@@ -52,5 +54,6 @@ fn dispatch(cli: Cli) -> Result<(), Fault> {
             json,
         } => commands::plan(&scene, &settings, solver, json),
         Command::Check(request) => check::check(&request),
+        Command::Compare(request) => compare::compare(&request),
     }
 }
