@@ -47,6 +47,7 @@ impl Engine {
         scene: &Scene,
         method: Method,
         integrator: Option<Integrator>,
+        threads: usize,
     ) -> Result<Engine, Fault> {
         if method != Method::Affine {
             if integrator.is_some() {
@@ -69,7 +70,10 @@ impl Engine {
                 _ => Engine::Classic(Box::new(ClassicEngine::new(scene, method)?)),
             });
         }
-        let settings = Settings::with_integrator(integrator.unwrap_or(scene.integrator));
+        let settings = Settings {
+            threads,
+            ..Settings::with_integrator(integrator.unwrap_or(scene.integrator))
+        };
         Ok(Engine::Affine(AffineEngine {
             state: scene.state.clone(),
             control: Control::new(&scene.model),
@@ -127,6 +131,14 @@ impl Engine {
         match self {
             Engine::Affine(engine) => level_in_use(&engine.work).name(),
             Engine::Rigid(_) | Engine::Single(_) | Engine::Classic(_) => "baseline",
+        }
+    }
+
+    /// Threads in use.
+    pub fn threads(&self) -> usize {
+        match self {
+            Engine::Affine(engine) => engine.work.threads(),
+            Engine::Rigid(_) | Engine::Single(_) => 1,
         }
     }
 
