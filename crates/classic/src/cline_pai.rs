@@ -58,8 +58,8 @@ pub struct ClinePaiSettings {
     pub directions: usize,
     /// Contacts and limits with a gap below this act, m (rad for angles).
     pub tolerance: f64,
-    /// Post-stabilizations of a step at most; a second one only follows when the first left
-    /// more than the tolerance.
+    /// Post-stabilizations of a step at most; another one only follows when the last left
+    /// more than the tolerance, as it may where bodies turn far.
     pub post_steps: usize,
 }
 
@@ -69,7 +69,7 @@ impl Default for ClinePaiSettings {
             stabilization: Stabilization::Post,
             directions: 4,
             tolerance: 1e-5,
-            post_steps: 1,
+            post_steps: 5,
         }
     }
 }
@@ -226,8 +226,11 @@ impl ClinePai {
         h: f64,
     ) -> Result<usize, MethodError> {
         let mut pivots = 0;
-        for _ in 0..self.settings.post_steps {
+        for round in 0..self.settings.post_steps {
             self.find(model, control, h);
+            if round > 0 && self.is_stable() {
+                break;
+            }
             self.joints.linearize(&self.system);
             self.joints.factor(&self.system)?;
             pivots += self.solve_displacement()?;
@@ -235,11 +238,16 @@ impl ClinePai {
                 let [v, omega] = unpack(motion);
                 drift(body, v, omega, 1.0);
             }
-            if self.system.worst_violation().0 <= self.settings.tolerance {
-                break;
-            }
         }
         Ok(pivots)
+    }
+
+    /// Whether all constraints hold to the tolerance.
+    fn is_stable(&self) -> bool {
+        let gaps = self.contacts.iter().map(|contact| contact.gap);
+        let mut all = gaps.chain(self.limits.iter().map(|limit| limit.gap));
+        self.system.worst_violation().0 <= self.settings.tolerance
+            && all.all(|gap| gap >= -self.settings.tolerance)
     }
 
     fn solve_displacement(&mut self) -> Result<usize, MethodError> {

@@ -11,6 +11,9 @@
 
 use vincula::body::rigid::RigidBody;
 
+/// Most that an iteration may turn a body, rad: beyond, the linear model of a joint says little.
+const MOST_TURN: f64 = 0.4;
+
 use crate::system::drift;
 use crate::system::rows::{Six, pack, unpack};
 
@@ -29,4 +32,16 @@ pub(crate) fn imbalance(start: &RigidBody, end: &RigidBody, force: &Six, h: f64)
     let linear = start.mass * (end.v - start.v) - h * f;
     let gained = end.angular_momentum_centre() - start.angular_momentum_centre();
     pack(linear, gained - h * torque)
+}
+
+/// The share of a correction of velocities that turns no body too far.
+pub(crate) fn damping(changes: impl Iterator<Item = Six>, h: f64) -> f64 {
+    let turn = changes
+        .map(|change| h * unpack(&change)[1].length())
+        .fold(0.0, f64::max);
+    if turn > MOST_TURN {
+        MOST_TURN / turn
+    } else {
+        1.0
+    }
 }

@@ -21,7 +21,7 @@ use vincula_blocks::{BlockMatrix, Factorization, Pattern, direct_solver};
 
 use crate::articulation::add_scaled;
 use crate::contact::refuse_colliders;
-use crate::momentum::{arrive, imbalance};
+use crate::momentum::{arrive, damping, imbalance};
 use crate::system::forces::gather_forces;
 use crate::system::method::{check_step, refuse_axis_friction, refuse_limits};
 use crate::system::rows::{Linear, Six, pack};
@@ -226,9 +226,11 @@ impl Penalty {
                 .factor_solve(&self.matrix, &mut self.residual)
                 .map_err(|e| fail(e.to_string()))?;
         }
+        let six = |part: &[f64]| -> Six { std::array::from_fn(|k| part[k]) };
+        let share = damping(self.residual.chunks_exact(6).map(six), h);
         let mut moved = 0.0_f64;
         for (velocity, change) in self.velocity.iter_mut().zip(self.residual.chunks_exact(6)) {
-            add_scaled(velocity, 1.0, &std::array::from_fn(|k| change[k]));
+            add_scaled(velocity, share, &six(change));
             for x in change {
                 // A number that is not one must not look converged.
                 moved = if x.is_nan() {

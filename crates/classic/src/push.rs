@@ -175,7 +175,10 @@ impl Pushes {
             return (index, 1.0);
         }
         let k = index - normals;
-        (normals + k / 2, if k % 2 == 0 { 1.0 } else { -1.0 })
+        (
+            normals + k / 2,
+            if k.is_multiple_of(2) { 1.0 } else { -1.0 },
+        )
     }
 
     fn state_problem(&mut self, velocity: &[Six]) {

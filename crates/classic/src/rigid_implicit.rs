@@ -15,7 +15,7 @@
 //!
 //! by eliminating δu. K is the stiffness that the impulses give to the rotation of each body; where it would make H lose its sign it is left out.
 //! That and the dependence of M on the rotation change the speed of convergence and not the
-//! solution.
+//! solution. An iteration that would turn a body too far is shortened.
 
 use glam::{DMat3, DVec3};
 use vincula::body::rigid::RigidBody;
@@ -24,7 +24,7 @@ use vincula::model::{Control, Model, State};
 
 use crate::articulation::{Articulation, add_scaled};
 use crate::contact::refuse_colliders;
-use crate::momentum::{arrive, imbalance};
+use crate::momentum::{arrive, damping, imbalance};
 use crate::system::forces::gather_forces;
 use crate::system::method::{check_step, refuse_axis_friction, refuse_limits};
 use crate::system::rows::{Six, pack, unpack};
@@ -185,12 +185,13 @@ impl RigidImplicit {
         self.offset.iter_mut().for_each(|c| *c /= h);
         self.joints
             .project(&mut self.change, &self.offset, &mut self.correction)?;
+        let share = damping(self.change.iter().copied(), h);
         for (impulse, change) in self.impulse.iter_mut().zip(&self.correction) {
-            *impulse += change;
+            *impulse += share * change;
         }
         let mut moved = 0.0_f64;
         for (velocity, change) in self.velocity.iter_mut().zip(&self.change) {
-            add_scaled(velocity, 1.0, change);
+            add_scaled(velocity, share, change);
             for x in change {
                 moved = moved.max(h * x.abs());
                 if x.is_nan() {

@@ -369,7 +369,7 @@ fn painlevé_rod_has_a_solution_where_forces_have_none() {
     }
     let mut builder = ModelBuilder::new();
     builder.body(
-        BodyDef::with_mass_properties("rod", model.bodies()[0].mass.clone())
+        BodyDef::with_mass_properties("rod", model.bodies()[0].mass)
             .turned(turn)
             .at(axis * half)
             .moving(slip * 1.0, DVec3::ZERO),

@@ -138,7 +138,7 @@ impl Engine {
     pub fn threads(&self) -> usize {
         match self {
             Engine::Affine(engine) => engine.work.threads(),
-            Engine::Rigid(_) | Engine::Single(_) => 1,
+            Engine::Rigid(_) | Engine::Single(_) | Engine::Classic(_) => 1,
         }
     }
 

@@ -139,7 +139,7 @@ mod tests {
             choose(&["affine".to_owned()]).expect("known")[0].name,
             "tempered"
         );
-        let fault = choose(&["verlet".to_owned()]).err().expect("unknown");
+        let fault = choose(&["verlet".to_owned()]).expect_err("unknown");
         assert!(fault.to_string().contains("'verlet'") && fault.to_string().contains("penalty"));
     }
 }

@@ -40,6 +40,7 @@ pub(super) const ENTRY: Entry = Entry {
             density: values.float("density"),
             end_mass: 1.0,
             folded: false,
+            joint: "ball",
         };
         links.scene(ENTRY.name, values)
     },
