@@ -50,10 +50,10 @@ fn make(values: &Values) -> Result<Scene, SceneError> {
     let mut structure = Linkage::new(values, values.float("density"));
     let mut ends: Vec<Option<(BodyId, DVec3)>> = vec![None; count];
     // Depth first, so that rods that hang together lie together in memory.
-    let mut waiting = vec![0];
+    let mut waiting = vec![0_usize];
     let mut last = None;
     while let Some(index) = waiting.pop() {
-        let parent = index.checked_sub(1).and_then(|k: usize| ends[k / 2]);
+        let parent = index.checked_sub(1).and_then(|k| ends[k / 2]);
         let start = parent.map_or(DVec3::ZERO, |(_, end)| end);
         let end = start + direction(index) * length;
         let rod = structure.rod(format!("rod-{index}"), [start, end], values.float("width"));
