@@ -5,6 +5,7 @@ use vincula::step::level_in_use;
 use vincula_scenes::{Scene, View};
 
 use crate::args::Method;
+use crate::classic::ClassicEngine;
 use crate::fault::Fault;
 use crate::rigid::RigidEngine;
 use crate::single::SingleEngine;
@@ -29,6 +30,8 @@ pub enum Engine {
     Rigid(RigidEngine),
     /// One affine body of the literature.
     Single(Box<SingleEngine>),
+    /// A multibody method of the literature.
+    Classic(Box<ClassicEngine>),
 }
 
 /// Affine bodies with exact joints.
@@ -57,7 +60,14 @@ impl Engine {
                 Method::Corotated | Method::CorotatedNormalised | Method::VanillaAbd => {
                     Engine::Single(Box::new(SingleEngine::new(scene, method)?))
                 }
-                _ => Engine::Rigid(RigidEngine::new(scene, method)?),
+                Method::RigidSymplectic | Method::RigidRk4 => {
+                    Engine::Rigid(RigidEngine::new(scene, method)?)
+                }
+                // One body alone has a step of its own, which also tells the pivot's force.
+                Method::RigidImplicit if RigidEngine::new(scene, method).is_ok() => {
+                    Engine::Rigid(RigidEngine::new(scene, method)?)
+                }
+                _ => Engine::Classic(Box::new(ClassicEngine::new(scene, method)?)),
             });
         }
         let settings = Settings {
@@ -78,6 +88,7 @@ impl Engine {
             Engine::Affine(engine) => engine.advance(scene),
             Engine::Rigid(engine) => engine.advance(scene),
             Engine::Single(engine) => engine.advance(scene),
+            Engine::Classic(engine) => engine.advance(scene),
         }
     }
 
@@ -87,6 +98,7 @@ impl Engine {
             Engine::Affine(engine) => engine.state = scene.state.clone(),
             Engine::Rigid(engine) => engine.reset(scene),
             Engine::Single(engine) => engine.reset(scene),
+            Engine::Classic(engine) => engine.reset(scene),
         }
     }
 
@@ -100,6 +112,7 @@ impl Engine {
             },
             Engine::Rigid(engine) => engine.view(scene),
             Engine::Single(engine) => engine.view(scene),
+            Engine::Classic(engine) => engine.view(scene),
         }
     }
 
@@ -109,6 +122,7 @@ impl Engine {
             Engine::Affine(engine) => engine.work.settings().integrator.name(),
             Engine::Rigid(engine) => engine.integrator(),
             Engine::Single(engine) => engine.integrator(),
+            Engine::Classic(_) => "its own",
         }
     }
 
@@ -116,7 +130,7 @@ impl Engine {
     pub fn level(&self) -> &'static str {
         match self {
             Engine::Affine(engine) => level_in_use(&engine.work).name(),
-            Engine::Rigid(_) | Engine::Single(_) => "baseline",
+            Engine::Rigid(_) | Engine::Single(_) | Engine::Classic(_) => "baseline",
         }
     }
 
@@ -124,7 +138,7 @@ impl Engine {
     pub fn threads(&self) -> usize {
         match self {
             Engine::Affine(engine) => engine.work.threads(),
-            Engine::Rigid(_) | Engine::Single(_) => 1,
+            Engine::Rigid(_) | Engine::Single(_) | Engine::Classic(_) => 1,
         }
     }
 
@@ -134,6 +148,7 @@ impl Engine {
             Engine::Affine(engine) => describe_plan(&engine.work),
             Engine::Rigid(engine) => engine.plan().to_owned(),
             Engine::Single(_) => "no joints to solve".to_owned(),
+            Engine::Classic(engine) => engine.plan(),
         }
     }
 }

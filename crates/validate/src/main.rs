@@ -36,7 +36,7 @@ enum Chore {
     },
     /// Draw figures of the paper into out/figures
     Figures {
-        /// Which: 2, 7, 8, 9, 10 or all
+        /// Which: a number of He et al., a name such as linear-time, or all
         #[arg(default_value = "all")]
         which: String,
         /// Also renew the pictures of the book
@@ -48,6 +48,9 @@ enum Chore {
         /// Fewer repetitions and no million bodies; writes nothing
         #[arg(long)]
         quick: bool,
+        /// Time scenes of the gallery instead, against the times we want
+        #[arg(long)]
+        scenes: bool,
     },
 }
 
@@ -55,7 +58,11 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().chore {
         Chore::Validate { quick } => validate(quick),
         Chore::Figures { which, book } => figures::draw(&workspace_root(), &which, book),
-        Chore::Bench { quick } => bench::run(&workspace_root(), quick),
+        Chore::Bench {
+            quick,
+            scenes: true,
+        } => bench::gallery::run(&workspace_root(), quick),
+        Chore::Bench { quick, .. } => bench::run(&workspace_root(), quick),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
