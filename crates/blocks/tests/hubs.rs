@@ -208,7 +208,7 @@ fn a_hub_with_hundreds_of_legs_stores_a_constant_amount_a_leg() {
     };
     assert_eq!(stored(400) - stored(200), 200 * (stored(2) - stored(1)));
     let pairs: Vec<_> = std::iter::once((0, None))
-        .chain((1..81).map(|k| (k, Some(k.saturating_sub(40_usize)))))
+        .chain((1..81_usize).map(|k| (k, Some(k.saturating_sub(40)))))
         .collect();
     let mechanism = Mechanism::new(&mut random, 81, &pairs);
     let kept = Kept::new(&mechanism, &[0]);

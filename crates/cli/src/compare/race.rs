@@ -86,7 +86,7 @@ pub(super) fn run(
         trouble: None,
         centers: Vec::new(),
     };
-    match Engine::new(scene, contestant.method, contestant.integrator, 1) {
+    match Engine::new(scene, contestant.method, contestant.integrator, None, 1) {
         Err(fault) => track.trouble = Some(fault.to_string()),
         Ok(mut engine) => drive(scene, &mut engine, limits, &mut track),
     }
