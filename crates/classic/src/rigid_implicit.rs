@@ -237,6 +237,11 @@ fn add_stiffness(system: &System, impulse: &[f64], out: &mut [DMat3]) {
                     let f = DVec3::AXES[k] * lambda;
                     [turning(levers[0], f), turning(levers[1], -f)]
                 }
+                RowKind::Far(k) => {
+                    let f = DVec3::AXES[k] * lambda;
+                    let far = |side: usize| levers[side] + joint.length * axis(side, 2);
+                    [turning(far(0), f), turning(far(1), -f)]
+                }
                 RowKind::Square(i, j) => {
                     let (a, b) = (axis(0, i), axis(1, j));
                     let l = joint.length * lambda;

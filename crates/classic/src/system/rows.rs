@@ -145,6 +145,7 @@ pub fn violations(joint: &Joint, a: &Place, b: &Place, out: &mut [f64]) {
 fn violation(kind: RowKind, a: &End, b: &End, d: DVec3, length: f64) -> f64 {
     match kind {
         RowKind::Point(k) => -d[k],
+        RowKind::Far(k) => -(d + length * (b.axes.col(2) - a.axes.col(2)))[k],
         RowKind::Square(i, j) => length * a.axes.col(i).dot(b.axes.col(j)),
         RowKind::Slide(i) => a.axes.col(i).dot(d),
         RowKind::Distance(l) => (d.dot(d) - l * l) / (2.0 * l),
@@ -162,6 +163,11 @@ pub fn linearize(joint: &Joint, a: &Place, b: &Place, out: &mut Linear) {
             RowKind::Point(k) => {
                 let e = DVec3::AXES[k];
                 (pack(e, a.lever.cross(e)), pack(-e, e.cross(b.lever)))
+            }
+            RowKind::Far(k) => {
+                let e = DVec3::AXES[k];
+                let far = |end: &End| end.lever + joint.length * end.axes.col(2);
+                (pack(e, far(&a).cross(e)), pack(-e, e.cross(far(&b))))
             }
             RowKind::Square(i, j) => {
                 let turn = joint.length * a.axes.col(i).cross(b.axes.col(j));
@@ -191,6 +197,10 @@ pub fn biases(joint: &Joint, places: [&Place; 2], rates: [&Velocity; 2], out: &m
     for (bias, kind) in out.iter_mut().zip(joint.row_kinds()) {
         *bias = match *kind {
             RowKind::Point(k) => -d2[k],
+            RowKind::Far(k) => {
+                let turned = |w: DVec3, end: &End| w.cross(w.cross(end.axes.col(2)));
+                -(d2 + joint.length * (turned(wb, &b) - turned(wa, &a)))[k]
+            }
             RowKind::Square(i, j) => {
                 let (u, w) = (a.axes.col(i), b.axes.col(j));
                 let (u1, w1) = (wa.cross(u), wb.cross(w));
