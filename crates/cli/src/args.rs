@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use vincula::contact::ContactSolver;
 use vincula::integrate::Integrator;
 
 const EXAMPLES: &str = "\
@@ -102,6 +103,9 @@ pub struct RunArgs {
     /// tempered (default), rattle, linear-euler, implicit-euler or bdf2
     #[arg(long, value_name = "NAME")]
     pub integrator: Option<Integrator>,
+    /// Solver of the contacts: automatic, anticipation, splitting, gauss-seidel or penalty
+    #[arg(long, value_name = "NAME", default_value_t = ContactSolver::Automatic)]
+    pub contact: ContactSolver,
     /// The mechanics of a body
     #[arg(long, value_enum, value_name = "NAME", default_value_t = Method::Affine)]
     pub method: Method,
@@ -166,6 +170,7 @@ pub fn main_job() -> Command {
         settings: Vec::new(),
         steps: None,
         integrator: None,
+        contact: ContactSolver::Automatic,
         method: Method::Affine,
         threads: None,
         seed: 0,

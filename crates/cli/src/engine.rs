@@ -1,5 +1,6 @@
 //! What advances a scene by one step: affine bodies or a method of the literature.
 
+use vincula::contact::ContactSolver;
 use vincula::prelude::*;
 use vincula::step::level_in_use;
 use vincula_scenes::{Scene, View};
@@ -10,7 +11,7 @@ use crate::rigid::RigidEngine;
 use crate::single::SingleEngine;
 
 /// What one step did.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Advance {
     /// Newton iterations; for rigid bodies, evaluations of the force.
     pub iterations: usize,
@@ -18,6 +19,12 @@ pub struct Advance {
     pub converged: bool,
     /// Largest violation of a joint, m.
     pub residual: f64,
+    /// Points of contact.
+    pub contacts: usize,
+    /// Depth of the worst contact, m.
+    pub penetration: f64,
+    /// Largest violation of Coulomb's law, relative to the largest contact force.
+    pub contact_residual: f64,
 }
 
 /// A scene in motion.
@@ -44,6 +51,7 @@ impl Engine {
         scene: &Scene,
         method: Method,
         integrator: Option<Integrator>,
+        contact: ContactSolver,
     ) -> Result<Engine, Fault> {
         if method != Method::Affine {
             if integrator.is_some() {
@@ -59,7 +67,10 @@ impl Engine {
                 _ => Engine::Rigid(RigidEngine::new(scene, method)?),
             });
         }
-        let settings = Settings::with_integrator(integrator.unwrap_or(scene.integrator));
+        let settings = Settings {
+            contact_solver: contact,
+            ..Settings::with_integrator(integrator.unwrap_or(scene.integrator))
+        };
         Ok(Engine::Affine(AffineEngine {
             state: scene.state.clone(),
             control: Control::new(&scene.model),
@@ -119,7 +130,13 @@ impl Engine {
     /// What solves the joints.
     pub fn plan(&self) -> String {
         match self {
-            Engine::Affine(engine) => describe_plan(&engine.work),
+            Engine::Affine(engine) => {
+                let joints = describe_plan(&engine.work);
+                match engine.work.contact_plan() {
+                    Some(contacts) => format!("{joints}; {contacts}"),
+                    None => joints,
+                }
+            }
             Engine::Rigid(engine) => engine.plan().to_owned(),
             Engine::Single(_) => "no joints to solve".to_owned(),
         }
@@ -141,6 +158,9 @@ impl AffineEngine {
             iterations: report.iterations,
             converged: report.converged,
             residual: report.residual,
+            contacts: report.contacts,
+            penetration: report.penetration,
+            contact_residual: report.contact_residual,
         })
     }
 }

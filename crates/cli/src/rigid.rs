@@ -147,6 +147,7 @@ impl RigidEngine {
             iterations: evaluations.get(),
             converged: true,
             residual,
+            ..Advance::default()
         })
     }
 

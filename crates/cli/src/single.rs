@@ -82,6 +82,7 @@ impl SingleEngine {
             iterations,
             converged: true,
             residual: 0.0,
+            ..Advance::default()
         })
     }
 

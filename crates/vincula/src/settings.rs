@@ -49,7 +49,7 @@ impl Default for Settings {
             residual_tolerance: 1e-11,
             iteration_limit: 50,
             contact_solver: ContactSolver::Automatic,
-            cone_tolerance: 1e-9,
+            cone_tolerance: 1e-8,
             contact_tolerance: 1e-10,
             sweep_limit: 200,
             level: detected(),
