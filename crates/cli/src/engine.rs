@@ -52,6 +52,7 @@ impl Engine {
         method: Method,
         integrator: Option<Integrator>,
         contact: ContactSolver,
+        threads: usize,
     ) -> Result<Engine, Fault> {
         if method != Method::Affine {
             if integrator.is_some() {
@@ -69,6 +70,7 @@ impl Engine {
         }
         let settings = Settings {
             contact_solver: contact,
+            threads,
             ..Settings::with_integrator(integrator.unwrap_or(scene.integrator))
         };
         Ok(Engine::Affine(AffineEngine {
@@ -124,6 +126,14 @@ impl Engine {
         match self {
             Engine::Affine(engine) => level_in_use(&engine.work).name(),
             Engine::Rigid(_) | Engine::Single(_) => "baseline",
+        }
+    }
+
+    /// Threads in use.
+    pub fn threads(&self) -> usize {
+        match self {
+            Engine::Affine(engine) => engine.work.threads(),
+            Engine::Rigid(_) | Engine::Single(_) => 1,
         }
     }
 

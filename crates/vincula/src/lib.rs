@@ -37,6 +37,7 @@ pub mod model;
 pub mod reference;
 mod settings;
 pub mod step;
+mod stream;
 
 /// What most programs need.
 pub mod prelude {

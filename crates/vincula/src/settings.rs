@@ -13,6 +13,7 @@ use crate::math::dispatch::{Level, detected};
 use crate::math::lanes::{LANES, gather, place, scatter};
 use crate::math::small::{M3, V3, mul};
 use crate::model::{BodyId, Control, Model, Pose, State, StateBlock, Twist};
+use crate::stream::Stream;
 
 /// How steps are made. The defaults need no tuning.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,6 +28,8 @@ pub struct Settings {
     pub residual_tolerance: f64,
     /// Newton iterations at most.
     pub iteration_limit: usize,
+    /// Threads at most; results do not depend on it. Worlds too small to gain use one.
+    pub threads: usize,
     /// Which solver serves the contacts.
     pub contact_solver: ContactSolver,
     /// Violation of Coulomb's law, relative to the largest force, at which exact contact
@@ -48,6 +51,7 @@ impl Default for Settings {
             update_tolerance: 0.025,
             residual_tolerance: 1e-11,
             iteration_limit: 50,
+            threads: 1,
             contact_solver: ContactSolver::Automatic,
             cone_tolerance: 1e-8,
             contact_tolerance: 1e-10,
@@ -130,6 +134,8 @@ pub struct Workspace {
     end: Option<State>,
     /// Whether every row is linear in the affine coordinates.
     pub(crate) linear: bool,
+    /// The streamed step, for worlds of long chains.
+    pub(crate) stream: Option<Stream>,
     uniform: bool,
     plain: bool,
 }
@@ -189,6 +195,7 @@ impl Workspace {
             total: vec![0.0; model.dual_rows()],
             end: model.ground.is_some().then(|| State::at_rest(model)),
             linear,
+            stream: Stream::new(model, &settings),
             uniform,
             plain: false,
         }
@@ -197,6 +204,11 @@ impl Workspace {
     /// The settings it was made with.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Threads that steps run on.
+    pub fn threads(&self) -> usize {
+        self.stream.as_ref().map_or(1, Stream::threads)
     }
 
     /// The dual system: its islands and plans.

@@ -84,7 +84,6 @@ fn thirty_equal_boxes_stand() {
     assert_stands(&stack(30, 1.0), 0.01, 60.0);
 }
 
-
 /// A chain of links dropped on the ground, sideways.
 fn dropped_chain(links: usize) -> Model {
     let mut builder = ModelBuilder::new();
@@ -108,7 +107,10 @@ fn dropped_chain(links: usize) -> Model {
 #[test]
 fn a_chain_falls_on_the_ground_with_closed_joints() {
     let ran = run(&dropped_chain(8), Settings::default(), 0.01, 2.0);
-    println!("{:e} {:e} {:e} {:e}", ran.gap, ran.deepest, ran.residual, ran.gained);
+    println!(
+        "{:e} {:e} {:e} {:e}",
+        ran.gap, ran.deepest, ran.residual, ran.gained
+    );
     assert!(ran.gap < 1e-9, "joint gap {:e}", ran.gap);
     assert!(ran.deepest < 1e-6, "penetration {:e}", ran.deepest);
     assert!(ran.gained < 1e-6, "energy gained {:e}", ran.gained);
@@ -122,20 +124,34 @@ fn a_hinged_plank_rests_on_a_light_block() {
     builder.collider(ColliderDef::ground("ground", 0.0));
     let plank = cuboid(DVec3::new(0.5, 0.05, 0.02));
     let at = DVec3::new(0.5, 0.0, 0.12);
-    let board = builder.body(BodyDef::new("plank", plank.clone(), 1000.0).mass(1000.0).at(at));
+    let board = builder.body(
+        BodyDef::new("plank", plank.clone(), 1000.0)
+            .mass(1000.0)
+            .at(at),
+    );
     builder.collider(ColliderDef::new("plank", board, plank));
     let hinge = DVec3::new(0.0, 0.0, 0.12);
     builder.joint(JointDef::hinge("hinge", World, board, hinge, DVec3::Y));
     let block = cuboid(DVec3::splat(0.05));
     let at = DVec3::new(0.9, 0.0, 0.05);
-    let body = builder.body(BodyDef::new("block", block.clone(), 1000.0).mass(0.1).at(at));
+    let body = builder.body(
+        BodyDef::new("block", block.clone(), 1000.0)
+            .mass(0.1)
+            .at(at),
+    );
     builder.collider(ColliderDef::new("block", body, block));
     let model = builder.build().unwrap();
     for h in [0.002, 0.02, 0.25] {
         let ran = run(&model, Settings::default(), h, 50.0 * h);
         let drift = (ran.state.center(body) - at).length();
-        println!("h {h}: gap {:e}, penetration {:e}, drift {drift:e}", ran.gap, ran.deepest);
-        assert!(ran.gap < 1e-9 && ran.deepest < 1e-5 && drift < 1e-4, "h {h}");
+        println!(
+            "h {h}: gap {:e}, penetration {:e}, drift {drift:e}",
+            ran.gap, ran.deepest
+        );
+        assert!(
+            ran.gap < 1e-9 && ran.deepest < 1e-5 && drift < 1e-4,
+            "h {h}"
+        );
     }
 }
 
@@ -146,7 +162,11 @@ fn every_solver_lets_a_small_heap_fall_the_same_way() {
     for k in 0..3 {
         let name = format!("body {k}");
         let shape = sphere(0.05);
-        let at = DVec3::new(0.02 * k as f64, 0.01 * (k * k) as f64, 0.05 + 0.11 * k as f64);
+        let at = DVec3::new(
+            0.02 * k as f64,
+            0.01 * (k * k) as f64,
+            0.05 + 0.11 * k as f64,
+        );
         let body = builder.body(BodyDef::new(&name, shape.clone(), 1000.0).at(at));
         builder.collider(ColliderDef::new(&name, body, shape));
     }
@@ -162,7 +182,11 @@ fn every_solver_lets_a_small_heap_fall_the_same_way() {
         ran.state
     };
     let expected = end(ContactSolver::GaussSeidel);
-    for solver in [ContactSolver::Automatic, ContactSolver::Anticipation, ContactSolver::Splitting] {
+    for solver in [
+        ContactSolver::Automatic,
+        ContactSolver::Anticipation,
+        ContactSolver::Splitting,
+    ] {
         let state = end(solver);
         for id in model.body_ids() {
             let off = (state.center(id) - expected.center(id)).length();

@@ -4,14 +4,14 @@
 //! The gyroscopic torque −ω × (R I Rᵀ ω) is separate: methods that integrate angular momentum
 //! have no need of it.
 
-use glam::{DMat3, DVec3};
+use glam::DVec3;
 use vincula::body::rigid::RigidBody;
 use vincula::joint::Joint;
-use vincula::joint::axis::{AxisLaw, Drive};
+use vincula::joint::axis::{AxisKind, AxisLaw, Drive};
 use vincula::model::{Body, Control, Model, Pose, Twist, Wrench};
 
-use super::rows::{Place, Six, dot6, pack, rigid_gradient};
-use super::{System, place_of};
+use super::System;
+use super::rows::{Place, Six, Velocity, dot6, pack, rigid_gradient};
 
 /// Forces on all bodies, N and N m, about their centres of mass.
 pub fn gather_forces(model: &Model, system: &System, control: &Control, out: &mut [Six]) {
@@ -98,14 +98,20 @@ pub struct Coordinate {
 }
 
 /// Measures a free coordinate of a joint.
-pub fn coordinate(
-    system: &System,
-    index: usize,
-    kind: vincula::joint::axis::AxisKind,
-) -> Coordinate {
-    let joint = &system.joints[index];
+pub fn coordinate(system: &System, index: usize, kind: AxisKind) -> Coordinate {
     let ends = system.ends[index];
-    let places = ends.map(|body| body.map_or(Place::WORLD, |b| place_of(&system.bodies[b])));
+    let places = ends.map(|body| system.place(body));
+    let rates = ends.map(|body| system.velocity(body));
+    coordinate_at(&system.joints[index], kind, places, rates)
+}
+
+/// The same for bodies at these places with these velocities.
+pub fn coordinate_at(
+    joint: &Joint,
+    kind: AxisKind,
+    places: [Place; 2],
+    rates: [Velocity; 2],
+) -> Coordinate {
     let carried = |side, place: &Place| {
         let a = place.r.transpose().to_cols_array();
         Joint::carried(side, &a, &place.x.to_array())
@@ -114,10 +120,11 @@ pub fn coordinate(
         &carried(&joint.a, &places[0]),
         &carried(&joint.b, &places[1]),
     );
-    let turn = |gradient, r: &DMat3| rigid_gradient(gradient, r);
-    let gradients = [turn(&row.a, &places[0].r), turn(&row.b, &places[1].r)];
-    let rate = dot6(&gradients[0], &system.velocity(ends[0]).six())
-        + dot6(&gradients[1], &system.velocity(ends[1]).six());
+    let gradients = [
+        rigid_gradient(&row.a, &places[0].r),
+        rigid_gradient(&row.b, &places[1].r),
+    ];
+    let rate = dot6(&gradients[0], &rates[0].six()) + dot6(&gradients[1], &rates[1].six());
     Coordinate {
         value: row.value,
         rate,

@@ -1,14 +1,17 @@
 //! One file per scene.
 
 mod arm7;
+mod baraff_structure;
 mod bricard;
 mod chain;
 mod double_pendulum;
+mod figure;
 mod four_bar;
 mod heavy_chain;
 mod heavy_top;
 mod linkage;
 mod net;
+mod octahedron_tube;
 mod peaucellier;
 mod pendulum;
 mod ring;
@@ -17,6 +20,7 @@ mod rotor;
 mod scissor_lift;
 mod spider;
 mod spinning_box;
+mod strandbeest;
 mod t_handle;
 mod tree;
 
@@ -36,10 +40,14 @@ pub(crate) const ALL: &[Entry] = &[
     arm7::ENTRY,
     tree::ENTRY,
     spider::ENTRY,
+    baraff_structure::ENTRY,
+    figure::ENTRY,
     ring::ENTRY,
     net::ENTRY,
     four_bar::ENTRY,
     peaucellier::ENTRY,
     bricard::ENTRY,
     scissor_lift::ENTRY,
+    strandbeest::ENTRY,
+    octahedron_tube::ENTRY,
 ];

@@ -2,8 +2,8 @@
 
 use glam::DVec3;
 
-use super::{ContactPoint, ContactSolver};
 use super::rows::{along, frame_of};
+use super::{ContactPoint, ContactSolver};
 use crate::model::{BodyId, ColliderId, Wrench};
 use crate::settings::Workspace;
 

@@ -274,7 +274,10 @@ impl Stage {
             ..
         } = self;
         let affordable = (MOST_ROWS_SWEPT / rows.len().max(1)).max(FEWEST_SWEEPS);
-        let (tolerance, limit) = (settings.contact_tolerance, settings.sweep_limit.min(affordable));
+        let (tolerance, limit) = (
+            settings.contact_tolerance,
+            settings.sweep_limit.min(affordable),
+        );
         let spins = rows.iter().any(|row| row.spin.is_some());
         let way = match settings.contact_solver {
             ContactSolver::Splitting => Way::Splitting,

@@ -10,7 +10,7 @@ mod axes;
 mod island;
 mod linearize;
 pub mod plan;
-mod ports;
+pub(crate) mod ports;
 mod reach;
 mod redundancy;
 mod turning;

@@ -50,7 +50,7 @@ pub(super) fn commit(
 }
 
 /// Whether every number of a block is finite: 0·x is zero for finite x only.
-pub(super) fn is_sound(block: &StateBlock) -> bool {
+pub(crate) fn is_sound(block: &StateBlock) -> bool {
     let mut sum = [0.0; LANES];
     for row in block
         .a

@@ -12,7 +12,9 @@ pub use error::StepError;
 
 use crate::math::dispatch::Level;
 use crate::model::{Control, Model, State};
+use crate::stream;
 use commit::commit;
+pub(crate) use commit::is_sound;
 use contact::find_contacts;
 use predict::{advance_free_bodies, predict_free_motion};
 use solve::solve_step;
@@ -51,6 +53,9 @@ pub fn step(
 ) -> Result<StepReport, StepError> {
     check(model, state, control, work, h)?;
     work.gather_forces(model, state, control, h);
+    if let Some(report) = stream::advance(model, state, work, h) {
+        return Ok(report);
+    }
     work.dual.start_axes(model, state, control);
     find_contacts(model, state, control, work, h);
     advance_free_bodies(model, state, work, h);
