@@ -17,7 +17,7 @@ use super::dense::{Delassus, triple};
 use super::{Triple, project};
 
 /// Newton steps of one attempt.
-const STEPS: usize = 30;
+const STEPS: usize = 20;
 /// Fraction of the block's compliance that is added to the diagonal: at first, at least and at most.
 const SHIFT: [f64; 3] = [1e-6, 1e-10, 1.0];
 

@@ -13,7 +13,7 @@ use crate::math::small::*;
 use crate::model::{Control, Model, State};
 
 /// Turns between contacts and joints at most.
-const TURNS: usize = 20;
+const TURNS: usize = 4;
 /// Times at most that gaps are corrected for the curved path of rotating bodies.
 const BENDS: usize = 2;
 
