@@ -21,6 +21,14 @@ pub trait LineSource: Sync {
     fn diagonal(&self, node: usize) -> [[f64; 3]; 3];
     /// Block between a node (rows) and the next one (columns).
     fn coupling(&self, node: usize) -> [[f64; 3]; 3];
+    /// Right-hand side of a node; asked for once.
+    fn right(&self, node: usize) -> [f64; 3];
+}
+
+/// Answers for another right-hand side, and measures something on the way.
+pub trait RightSide: Sync {
+    /// Right-hand side of a node and its measure; asked for once.
+    fn right(&self, node: usize) -> ([f64; 3], f64);
 }
 
 /// The factors of a chain of 3×3 blocks.
@@ -52,8 +60,8 @@ impl Line {
         self.nodes.saturating_sub(1) / 2
     }
 
-    /// Factors, and overwrites the right-hand side (one entry a node) by the solution. False
-    /// if the matrix is not safely positive definite: the solution is then of no use.
+    /// Factors and solves, one entry of `rhs` a node. False if the matrix is not safely
+    /// positive definite: the solution is then of no use.
     pub fn factor_solve(&mut self, source: &impl LineSource, rhs: &mut [[f64; 3]]) -> bool {
         assert_eq!(rhs.len(), self.nodes, "one right-hand side a node");
         if self.nodes == 0 {
@@ -67,33 +75,50 @@ impl Line {
         let mut census = left.2;
         census.merge(right.2);
         self.factor_middle(source, &left.0, &right.0, &mut census);
+        for m in 0..self.middle.len() {
+            rhs[self.half() + m] = source.right(self.half() + m);
+        }
         self.solve_middle(rhs, &left.1, &right.1);
         self.substitute_back(rhs);
         census.is_safe()
     }
 
-    /// Overwrites a right-hand side by the solution with the factors at hand.
-    pub fn solve(&self, rhs: &mut [[f64; 3]]) {
+    /// Solves with the factors at hand; returns the largest measure.
+    pub fn solve(&self, source: &impl RightSide, rhs: &mut [[f64; 3]]) -> f64 {
         assert_eq!(rhs.len(), self.nodes, "one right-hand side a node");
         if self.nodes == 0 {
-            return;
+            return 0.0;
         }
+        let last = self.nodes - 1;
+        let mut worst = 0.0f64;
         let (left, right) = if self.halves[0].is_empty() {
             let mut carry = [Pair::splat(0.0); 3];
             for (k, step) in self.pairs.iter().enumerate() {
-                carry = forward_pair(rhs, k, self.nodes - 1 - k, step, &carry);
+                let [(a, x), (b, y)] = [source.right(k), source.right(last - k)];
+                worst = worst.max(x).max(y);
+                carry = forward_pair([a, b], rhs, [k, last - k], step, &carry);
             }
             (carry.map(|c| c.get(0)), carry.map(|c| c.get(1)))
         } else {
             let (a, b) = split(rhs, self.half());
+            let [left, right] = &self.halves;
             std::thread::scope(|scope| {
-                let right = scope.spawn(|| forward_half(&self.halves[1], b, true));
-                let left = forward_half(&self.halves[0], a, false);
-                (left, right.join().expect("substitution does not panic"))
+                let right =
+                    scope.spawn(|| forward_half(right, b, true, |k| source.right(last - k)));
+                let (left, x) = forward_half(left, a, false, |k| source.right(k));
+                let (right, y) = right.join().expect("substitution does not panic");
+                worst = x.max(y);
+                (left, right)
             })
         };
+        for node in self.half()..self.half() + self.middle.len() {
+            let measured;
+            (rhs[node], measured) = source.right(node);
+            worst = worst.max(measured);
+        }
         self.solve_middle(rhs, &left, &right);
         self.substitute_back(rhs);
+        worst
     }
 
     fn eliminate_pairs(
@@ -113,7 +138,8 @@ impl Line {
             carry = next;
             found.enter(0, k, &mut census);
             found.enter(1, mirror, &mut census);
-            rhs_carry = forward_pair(rhs, k, mirror, &step, &rhs_carry);
+            let right = [source.right(k), source.right(mirror)];
+            rhs_carry = forward_pair(right, rhs, [k, mirror], &step, &rhs_carry);
             *target = step;
         }
         let [left, right] = [0, 1].map(|w| (lane(&carry, w), rhs_carry.map(|c| c.get(w))));
@@ -136,15 +162,13 @@ impl Line {
                 let node = |k: usize| nodes - 1 - k;
                 let diagonal = |k: usize| source.diagonal(node(k));
                 let coupling = |k: usize| transpose(&source.coupling(node(k) - 1));
-                eliminate_half(right, b, true, diagonal, coupling)
+                let side = |k: usize| source.right(node(k));
+                eliminate_half(right, b, true, (diagonal, coupling, side))
             });
-            let left = eliminate_half(
-                left,
-                a,
-                false,
-                |k| source.diagonal(k),
-                |k| source.coupling(k),
-            );
+            let diagonal = |k: usize| source.diagonal(k);
+            let coupling = |k: usize| source.coupling(k);
+            let side = |k: usize| source.right(k);
+            let left = eliminate_half(left, a, false, (diagonal, coupling, side));
             (left, right.join().expect("elimination does not panic"))
         })
     }
@@ -236,8 +260,11 @@ fn eliminate_half(
     steps: &mut [Step<3, f64>],
     rhs: &mut [[f64; 3]],
     mirrored: bool,
-    diagonal: impl Fn(usize) -> Block<3, f64>,
-    coupling: impl Fn(usize) -> Block<3, f64>,
+    (diagonal, coupling, right): (
+        impl Fn(usize) -> Block<3, f64>,
+        impl Fn(usize) -> Block<3, f64>,
+        impl Fn(usize) -> Column<3, f64>,
+    ),
 ) -> Carry {
     let mut census = Census::default();
     let (mut carry, mut rhs_carry) = ([[0.0; 3]; 3], [0.0; 3]);
@@ -247,21 +274,28 @@ fn eliminate_half(
         carry = next;
         found.enter(0, k, &mut census);
         let entry = &mut rhs[at(k, count, mirrored)];
-        *entry = subtract_column(*entry, &rhs_carry);
+        *entry = subtract_column(right(k), &rhs_carry);
         rhs_carry = flush_column(transposed_times(&step.coupling, entry));
         *target = step;
     }
     (carry, rhs_carry, census)
 }
 
-fn forward_half(steps: &[Step<3, f64>], rhs: &mut [[f64; 3]], mirrored: bool) -> Column<3, f64> {
-    let mut carry = [0.0; 3];
+fn forward_half(
+    steps: &[Step<3, f64>],
+    rhs: &mut [[f64; 3]],
+    mirrored: bool,
+    right: impl Fn(usize) -> (Column<3, f64>, f64),
+) -> (Column<3, f64>, f64) {
+    let (mut carry, mut worst) = ([0.0; 3], 0.0f64);
     for (k, step) in steps.iter().enumerate() {
         let entry = &mut rhs[at(k, steps.len(), mirrored)];
-        *entry = subtract_column(*entry, &carry);
+        let (side, measured) = right(k);
+        worst = worst.max(measured);
+        *entry = subtract_column(side, &carry);
         carry = flush_column(transposed_times(&step.coupling, entry));
     }
-    carry
+    (carry, worst)
 }
 
 fn back_half(
@@ -280,13 +314,13 @@ fn back_half(
 
 #[inline(always)]
 fn forward_pair(
+    right: [Column<3, f64>; 2],
     rhs: &mut [[f64; 3]],
-    k: usize,
-    mirror: usize,
+    [k, mirror]: [usize; 2],
     step: &Step<3, Pair>,
     carry: &Column<3, Pair>,
 ) -> Column<3, Pair> {
-    let read: Column<3, Pair> = std::array::from_fn(|i| Pair::new(rhs[k][i], rhs[mirror][i]));
+    let read: Column<3, Pair> = std::array::from_fn(|i| Pair::new(right[0][i], right[1][i]));
     let y = subtract_column(read, carry);
     rhs[k] = y.map(|x| x.get(0));
     rhs[mirror] = y.map(|x| x.get(1));

@@ -2,9 +2,23 @@
 
 mod common;
 
-use vincula_blocks::{BlockMatrix, Chain, Factorization, Line, LineSource, Pattern};
+use vincula_blocks::{BlockMatrix, Chain, Factorization, Line, LineSource, Pattern, RightSide};
 
 struct Numbers<'a>(&'a BlockMatrix);
+
+fn right(k: usize) -> f64 {
+    (k as f64 * 0.37).sin()
+}
+
+/// Three times the right-hand side; its measure is the number of the node.
+struct Triple;
+
+impl RightSide for Triple {
+    fn right(&self, node: usize) -> ([f64; 3], f64) {
+        let side = std::array::from_fn(|i| 3.0 * right(3 * node + i));
+        (side, node as f64)
+    }
+}
 
 fn square(values: &[f64]) -> [[f64; 3]; 3] {
     std::array::from_fn(|i| std::array::from_fn(|j| values[3 * i + j]))
@@ -17,6 +31,10 @@ impl LineSource for Numbers<'_> {
 
     fn coupling(&self, node: usize) -> [[f64; 3]; 3] {
         square(self.0.edge(node))
+    }
+
+    fn right(&self, node: usize) -> [f64; 3] {
+        std::array::from_fn(|i| right(3 * node + i))
     }
 }
 
@@ -65,17 +83,15 @@ fn a_line_has_the_bits_of_a_chain_on_one_thread_and_on_two() {
         oracle.factor(&matrix).expect("positive definite");
         for split in [false, true] {
             let mut line = Line::new(nodes, split);
+            let mut found = vec![[f64::NAN; 3]; nodes];
             for scale in [1.0, 3.0] {
-                let right = |k: usize| (k as f64 * 0.37).sin() * scale;
-                let mut expected: Vec<f64> = (0..3 * nodes).map(right).collect();
+                let mut expected: Vec<f64> = (0..3 * nodes).map(|k| scale * right(k)).collect();
                 oracle.solve(&mut expected).expect("factored");
-                let mut found: Vec<[f64; 3]> = (0..nodes)
-                    .map(|k| std::array::from_fn(|i| right(3 * k + i)))
-                    .collect();
                 if scale == 1.0 {
                     assert!(line.factor_solve(&Numbers(&matrix), &mut found));
                 } else {
-                    line.solve(&mut found);
+                    let largest = line.solve(&Triple, &mut found);
+                    assert_eq!(largest, (nodes - 1) as f64);
                 }
                 assert_eq!(
                     found.as_flattened(),

@@ -48,6 +48,9 @@ enum Chore {
         /// Fewer repetitions and no million bodies; writes nothing
         #[arg(long)]
         quick: bool,
+        /// Time scenes of the gallery instead, against the times we want
+        #[arg(long)]
+        scenes: bool,
     },
 }
 
@@ -55,7 +58,11 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().chore {
         Chore::Validate { quick } => validate(quick),
         Chore::Figures { which, book } => figures::draw(&workspace_root(), &which, book),
-        Chore::Bench { quick } => bench::run(&workspace_root(), quick),
+        Chore::Bench {
+            quick,
+            scenes: true,
+        } => bench::gallery::run(&workspace_root(), quick),
+        Chore::Bench { quick, .. } => bench::run(&workspace_root(), quick),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,

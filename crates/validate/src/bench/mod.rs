@@ -5,6 +5,7 @@
 //! how quiet the machine was.
 
 mod calibration;
+pub mod gallery;
 mod load;
 
 use std::fs;

@@ -2,23 +2,30 @@
 //! imports it.
 //!
 //! A manifold of two convex shapes is a normal n and points p₁, p₂ on their surfaces with
-//! gap n · (p₂ − p₁). Parry finds it by separating axes (boxes), by projection (balls) or by
-//! GJK and EPA (the rest). It also returns points farther than asked for; they are dropped
-//! here. Its cylinders and cones stand along y.
+//! gap n · (p₂ − p₁). Parry finds it by separating axes (boxes and triangles) or by projection
+//! (balls). For the rest it would take GJK and, when they overlap, EPA, which may return
+//! nonsense for faces that just touch. Here GJK looks at both shapes shrunk about their
+//! middles, so that they are apart although the shapes touch. Shrinking leaves the directions
+//! of faces and edges as they are, hence the normal, and parry clips the full faces along it.
+//! Points farther than asked for are dropped. Parry's cylinders and cones stand along y.
 
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
 use parry3d_f64::bounding_volume::Aabb;
 use parry3d_f64::math::Pose as Place;
-use parry3d_f64::query::details::NormalConstraints;
+use parry3d_f64::query::details::{NormalConstraints, NormalConstraintsPair};
+use parry3d_f64::query::gjk::{
+    CsoPoint, GJKResult, VoronoiSimplex, closest_points, directional_distance,
+};
 use parry3d_f64::query::{
     ContactManifold, DefaultQueryDispatcher, PersistentQueryDispatcher, QueryDispatcher,
-    ShapeCastOptions, ShapeCastStatus,
+    TrackedContact,
 };
 use parry3d_f64::shape::{
-    Ball, Capsule, Cone, ConvexPolyhedron, Cuboid, Cylinder, Shape as ParryShape,
-    TriMesh as ParryMesh, TriMeshFlags,
+    Ball, Capsule, Cone, ConvexPolyhedron, Cuboid, Cylinder, PackedFeatureId, PolygonalFeature,
+    PolygonalFeatureMap, Segment, Shape as ParryShape, ShapeType, SupportMap, TriMesh as ParryMesh,
+    TriMeshFlags,
 };
 
 use super::bounds::Bounds;
@@ -357,17 +364,17 @@ impl Narrow {
         self.manifold.clear();
         self.manifold.local_n1 = DVec3::ZERO;
         let relative = places[0].inv_mul(&places[1]);
-        let found = DefaultQueryDispatcher.contact_manifold_convex_convex(
-            &relative,
-            shapes[0],
-            shapes[1],
-            sides[0],
-            sides[1],
-            reach,
-            &mut self.manifold,
-        );
-        if found.is_err() {
-            return;
+        if needs_shrinking(shapes) {
+            self.clip_shrunk(&relative, shapes, sides, reach);
+        } else {
+            let manifold = &mut self.manifold;
+            let [one, two] = shapes;
+            let found = DefaultQueryDispatcher.contact_manifold_convex_convex(
+                &relative, one, two, sides[0], sides[1], reach, manifold,
+            );
+            if found.is_err() {
+                return;
+            }
         }
         let normal = places[0].rotation * self.manifold.local_n1;
         if !((normal.length_squared() - 1.0).abs() < 1e-6) {
@@ -392,24 +399,106 @@ impl Narrow {
         }
     }
 
+    /// The manifold of two shapes along the normal that their shrunk cores have.
+    fn clip_shrunk(
+        &mut self,
+        relative: &Place,
+        shapes: [&dyn ParryShape; 2],
+        sides: [Option<&dyn NormalConstraints>; 2],
+        reach: f64,
+    ) {
+        let [Some((one, round_one)), Some((two, round_two))] = shapes.map(features) else {
+            return;
+        };
+        let cores = [(one, shapes[0]), (two, shapes[1])].map(|(map, shape)| Core {
+            map,
+            middle: middle(shape),
+            size: shape.compute_local_aabb().half_extents().length(),
+            scale: 1.0,
+        });
+        let round = round_one + round_two;
+        let Some((p1, p2, direction)) =
+            normal_of_cores(relative, cores, reach + round, round > 0.0)
+        else {
+            return;
+        };
+        let (mut n1, mut n2) = (direction, relative.rotation.inverse() * -direction);
+        if !(sides[0], sides[1]).project_local_normals(relative, &mut n1, &mut n2) {
+            return;
+        }
+        let manifold = &mut self.manifold;
+        if shapes.iter().all(|shape| shape.as_ball().is_none()) {
+            let (mut face1, mut face2) = (PolygonalFeature::default(), PolygonalFeature::default());
+            let second = relative.inverse_transform_point(p2);
+            one.local_support_feature_toward(n1, p1, &mut face1);
+            two.local_support_feature_toward(n2, second, &mut face2);
+            let back = relative.inverse();
+            PolygonalFeature::contacts(relative, &back, n1, n2, &face1, &face2, manifold, false);
+        }
+        let depth = n1.dot(p2 - p1);
+        // Along a corrected normal, a triangle sees far parts of the other shape as deep inside.
+        let corrected = n1 != direction;
+        manifold
+            .points
+            .retain(|p| !corrected || depth >= 0.0 || p.dist >= 5.0 * depth);
+        let lowest = manifold
+            .points
+            .iter()
+            .fold(f64::INFINITY, |d, p| d.min(p.dist));
+        if !corrected && depth < lowest - 1e-6 * (cores[0].size + cores[1].size) {
+            manifold.points.push(opposite(p1, p2, n1, relative));
+        }
+        for point in &mut manifold.points {
+            point.local_p1 += n1 * round_one;
+            point.local_p2 += n2 * round_two;
+        }
+        (manifold.local_n1, manifold.local_n2) = (n1, n2);
+    }
+
     /// When two forms that move by `motion` relative to each other come within `distance`, as
     /// a fraction of that motion; `None` when they do not, or already are.
-    pub fn cast(&self, one: Placed, two: Placed, motion: DVec3, distance: f64) -> Option<f64> {
-        let (first, second) = (one.form.shape()?, two.form.shape()?);
-        let (at, to) = (place(&one.pose), place(&two.pose));
-        let options = ShapeCastOptions {
-            max_time_of_impact: 1.0,
-            target_distance: distance,
-            stop_at_penetration: true,
-            compute_impact_geometry_on_penetration: false,
-        };
-        let velocity = at.rotation.inverse() * motion;
-        let hit = DefaultQueryDispatcher
-            .cast_shapes(&at.inv_mul(&to), velocity, first, second, options)
-            .ok()??;
-        let usable = hit.status != ShapeCastStatus::PenetratingOrWithinTargetDist
-            && (0.0..=1.0).contains(&hit.time_of_impact);
-        usable.then_some(hit.time_of_impact)
+    pub fn cast(&mut self, one: Placed, two: Placed, motion: DVec3, distance: f64) -> Option<f64> {
+        match (one.form, two.form) {
+            (Form::Mesh(_), Form::Mesh(_)) => {}
+            (Form::Mesh(mesh), _) => return self.cast_mesh(mesh, one.pose, two, motion, distance),
+            (_, Form::Mesh(mesh)) => return self.cast_mesh(mesh, two.pose, one, -motion, distance),
+            _ => {}
+        }
+        let shapes = [one.form.shape()?, two.form.shape()?];
+        cast_shapes(
+            shapes,
+            [place(&one.pose), place(&two.pose)],
+            motion,
+            distance,
+        )
+    }
+
+    /// The same for the triangles of a mesh and a form that moves by `motion` relative to it.
+    /// Parry's own cast through a mesh needs memory.
+    fn cast_mesh(
+        &mut self,
+        mesh: &ParryMesh,
+        pose: Pose,
+        other: Placed,
+        motion: DVec3,
+        distance: f64,
+    ) -> Option<f64> {
+        let shape = other.form.shape()?;
+        let places = [place(&pose), place(&other.pose)];
+        let way = places[0].rotation.inverse() * motion;
+        let from = shape.compute_aabb(&places[0].inv_mul(&places[1]));
+        let grown = DVec3::splat(distance);
+        let window = Aabb::new(
+            from.mins + way.min(DVec3::ZERO) - grown,
+            from.maxs + way.max(DVec3::ZERO) + grown,
+        );
+        self.near.clear();
+        self.near.extend(mesh.bvh().intersect_aabb(&window));
+        let times = self.near.iter().filter_map(|&index| {
+            let triangle = mesh.triangle(index);
+            cast_shapes([&triangle, shape], places, motion, distance)
+        });
+        times.min_by(f64::total_cmp)
     }
 
     /// Whether two bounded forms overlap.
@@ -422,4 +511,148 @@ impl Narrow {
             .intersection_test(&relative, first, second)
             .is_ok_and(|found| found.intersecting)
     }
+}
+
+/// When the second shape, moving by `motion`, comes within `distance` of the first.
+fn cast_shapes(
+    [first, second]: [&dyn ParryShape; 2],
+    [at, to]: [Place; 2],
+    motion: DVec3,
+    distance: f64,
+) -> Option<f64> {
+    let (first, second) = (first.as_support_map()?, second.as_support_map()?);
+    let rounded = Rounded {
+        map: first,
+        radius: distance,
+    };
+    let velocity = at.rotation.inverse() * motion;
+    let mut simplex = VoronoiSimplex::new();
+    let found = directional_distance(&at.inv_mul(&to), &rounded, second, velocity, &mut simplex);
+    // At time zero they already are within the distance.
+    found
+        .map(|(time, ..)| time)
+        .filter(|time| *time > 0.0 && *time <= 1.0)
+}
+
+/// A shape with everything that is closer to it than a radius.
+struct Rounded<'a> {
+    map: &'a dyn SupportMap,
+    radius: f64,
+}
+
+impl SupportMap for Rounded<'_> {
+    fn local_support_point(&self, direction: DVec3) -> DVec3 {
+        let outward = direction.try_normalize().unwrap_or(DVec3::X);
+        self.map.local_support_point(direction) + self.radius * outward
+    }
+}
+
+/// Whether parry would resort to GJK and EPA.
+fn needs_shrinking(shapes: [&dyn ParryShape; 2]) -> bool {
+    use ShapeType::{Ball, Cuboid, Triangle};
+    !matches!(
+        shapes.map(|shape| shape.shape_type()),
+        [Ball, Cuboid | Triangle]
+            | [Cuboid | Triangle, Ball]
+            | [Cuboid, Cuboid]
+            | [Cuboid, Triangle]
+            | [Triangle, Cuboid]
+    )
+}
+
+/// The centre of a ball, as a segment without length.
+static CENTRE: Segment = Segment {
+    a: DVec3::ZERO,
+    b: DVec3::ZERO,
+};
+
+/// The faces and edges of a shape, and the radius it is rounded with.
+fn features(shape: &dyn ParryShape) -> Option<(&dyn PolygonalFeatureMap, f64)> {
+    match shape.as_ball() {
+        Some(ball) => Some((&CENTRE, ball.radius)),
+        None => shape.as_polygonal_feature_map(),
+    }
+}
+
+/// A point inside a shape, in its frame.
+fn middle(shape: &dyn ParryShape) -> DVec3 {
+    if let Some(hull) = shape.as_convex_polyhedron() {
+        return hull.points().iter().sum::<DVec3>() / hull.points().len() as f64;
+    }
+    match shape.as_triangle() {
+        Some(triangle) => (triangle.a + triangle.b + triangle.c) / 3.0,
+        None => DVec3::ZERO,
+    }
+}
+
+/// A shape shrunk about a point inside it.
+#[derive(Clone, Copy)]
+struct Core<'a> {
+    map: &'a dyn PolygonalFeatureMap,
+    middle: DVec3,
+    /// Half the diagonal of its box, m.
+    size: f64,
+    scale: f64,
+}
+
+impl SupportMap for Core<'_> {
+    fn local_support_point(&self, direction: DVec3) -> DVec3 {
+        self.middle + self.scale * (self.map.local_support_point(direction) - self.middle)
+    }
+}
+
+impl Core<'_> {
+    /// The point of the full shape that corresponds to one of the shrunk shape.
+    fn full(&self, point: DVec3) -> DVec3 {
+        self.middle + (point - self.middle) / self.scale
+    }
+}
+
+/// The closest points of two shapes and their normal, all in the frame of the first; `None`
+/// when they are farther apart than `reach`. The cores shrink until they are apart. Shapes
+/// with a rounding are apart before that.
+fn normal_of_cores(
+    relative: &Place,
+    mut cores: [Core; 2],
+    reach: f64,
+    rounded: bool,
+) -> Option<(DVec3, DVec3, DVec3)> {
+    let size = cores[0].size.min(cores[1].size);
+    let toward = relative.transform_point(cores[1].middle) - cores[0].middle;
+    let toward = toward.try_normalize().unwrap_or(DVec3::X);
+    for scale in [1.0, 0.995, 0.98, 0.94, 0.85, 0.7, 0.4] {
+        if scale == 1.0 && !rounded {
+            continue;
+        }
+        cores.iter_mut().for_each(|core| core.scale = scale);
+        let [one, two] = &cores;
+        let mut simplex = VoronoiSimplex::new();
+        simplex.reset(CsoPoint::from_shapes(relative, one, two, toward));
+        let farther = 2.0 * (1.0 - scale) * (one.size + two.size);
+        match closest_points(relative, one, two, reach + farther, true, &mut simplex) {
+            GJKResult::ClosestPoints(p1, p2, normal) if normal.dot(p2 - p1) > 1e-4 * size => {
+                let second = two.full(relative.inverse_transform_point(p2));
+                let (p1, p2) = (one.full(p1), relative.transform_point(second));
+                return (normal.dot(p2 - p1) <= reach).then_some((p1, p2, normal));
+            }
+            GJKResult::NoIntersection(_) => return None,
+            _ => {}
+        }
+    }
+    let second = relative.transform_point(cores[1].middle);
+    Some((cores[0].middle, second, toward))
+}
+
+/// Two points moved together along the surfaces until they are opposite each other.
+fn opposite(p1: DVec3, p2: DVec3, normal: DVec3, relative: &Place) -> TrackedContact<()> {
+    let gap = normal.dot(p2 - p1);
+    let between = 0.5 * (p1 + p2);
+    let (first, second) = (between - 0.5 * gap * normal, between + 0.5 * gap * normal);
+    TrackedContact::new(
+        first,
+        relative.inverse_transform_point(second),
+        PackedFeatureId::UNKNOWN,
+        PackedFeatureId::UNKNOWN,
+        gap,
+    )
 }

@@ -78,9 +78,10 @@ pub fn detect(model: &Model, state: &State, control: &Control, h: f64, contacts:
         scratch.touch_pair(model, pair, h, contacts);
     }
     contacts.scratch = scratch;
-    contacts.points.sort_by(|p, q| {
+    // A stable sort would need memory; the gap decides between points of the same name.
+    contacts.points.sort_unstable_by(|p, q| {
         let key = |c: &ContactPoint| (c.collider_a, c.collider_b, c.feature);
-        key(p).cmp(&key(q))
+        key(p).cmp(&key(q)).then(p.gap.total_cmp(&q.gap))
     });
     contacts.sensed.sort_unstable();
     contacts.sensed.dedup();

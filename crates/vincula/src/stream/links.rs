@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use vincula_blocks::LineSource;
+use vincula_blocks::{LineSource, RightSide};
 
 use super::record::Slot;
 use crate::dual::ports::{PORTS, Points};
@@ -140,23 +140,6 @@ impl Links {
             }
         }
     }
-
-    /// Right-hand side of the velocity solve: h times the rate at which each joint opens.
-    pub fn write_drifts(&self, slots: &[Slot], h: f64, out: &mut [[f64; 3]]) {
-        for (link, out) in self.links.iter().zip(out) {
-            let mut drift = [0.0; 3];
-            for (end, sign) in link.ends.iter().zip([1.0, -1.0]) {
-                if end.body != NONE {
-                    let (block, lane) = place(end.body as usize);
-                    let u: V3 = gather(&slots[block].rates[end.port as usize], lane);
-                    for k in 0..3 {
-                        drift[k] += h * sign * u[k];
-                    }
-                }
-            }
-            *out = drift;
-        }
-    }
 }
 
 impl AtPorts {
@@ -197,13 +180,6 @@ impl<'a> Nodes<'a> {
         }
     }
 
-    /// Right-hand side of the position solve: how far each joint is open, m.
-    pub fn write_gaps(&self, out: &mut [[f64; 3]]) {
-        for (node, out) in out.iter_mut().enumerate() {
-            *out = self.gap(node);
-        }
-    }
-
     #[inline(always)]
     fn gap(&self, node: usize) -> V3 {
         let [a, b] = &self.links[node].ends;
@@ -220,19 +196,38 @@ impl<'a> Nodes<'a> {
     }
 }
 
-/// The widest gap of all joints, component by component, m.
-pub(super) fn worst_gap(nodes: &Nodes) -> f64 {
-    let mut worst = [0.0f64; 3];
-    for node in 0..nodes.links.len() {
-        let gap = nodes.gap(node);
-        for k in 0..3 {
-            worst[k] = worst[k].max(gap[k].abs());
+/// Right-hand side of the velocity solve: h times the rate at which each joint opens. Measures
+/// how far it is open now, component by component, m.
+pub(super) struct Drifts<'a> {
+    pub nodes: Nodes<'a>,
+    pub h: f64,
+}
+
+impl RightSide for Drifts<'_> {
+    #[inline(always)]
+    fn right(&self, node: usize) -> ([f64; 3], f64) {
+        let mut drift = [0.0; 3];
+        for (end, sign) in self.nodes.links[node].ends.iter().zip([1.0, -1.0]) {
+            if end.body != NONE {
+                let (block, lane) = place(end.body as usize);
+                let u: V3 = gather(&self.nodes.slots[block].rates[end.port as usize], lane);
+                for k in 0..3 {
+                    drift[k] += self.h * sign * u[k];
+                }
+            }
         }
+        let gap = self.nodes.gap(node);
+        (drift, gap[0].abs().max(gap[1].abs()).max(gap[2].abs()))
     }
-    worst[0].max(worst[1]).max(worst[2])
 }
 
 impl LineSource for Nodes<'_> {
+    /// How far the joint is open, m.
+    #[inline(always)]
+    fn right(&self, node: usize) -> [f64; 3] {
+        self.gap(node)
+    }
+
     #[inline(always)]
     fn diagonal(&self, node: usize) -> [[f64; 3]; 3] {
         let mut sum = [0.0; 6];

@@ -30,7 +30,7 @@ use crate::integrate::{Integrator, tempered};
 use crate::model::{MemoryBlock, Model, State};
 use crate::settings::{Settings, Workspace};
 use crate::step::StepReport;
-use links::{Links, Nodes, worst_gap};
+use links::{Drifts, Links, Nodes};
 use passes::{Pass, answer, each_slot, finish_blocks, predict, prepare};
 use record::{Prediction, Slot};
 
@@ -147,7 +147,6 @@ impl Stream {
             },
         )?;
         let nodes = Nodes::new(&self.links, &self.slots);
-        nodes.write_gaps(first);
         for (chain, line) in &mut self.chains {
             if !line.factor_solve(&nodes.of(chain), &mut first[chain.clone()]) {
                 return None;
@@ -168,11 +167,12 @@ impl Stream {
         if !(update <= work.settings.iteration().update) {
             return None;
         }
-        self.links.write_drifts(&self.slots, h, second);
+        let mut residual = 0.0f64;
         for (chain, line) in &self.chains {
-            line.solve(&mut second[chain.clone()]);
+            let nodes = Nodes::new(&self.links, &self.slots).of(chain);
+            let drifts = Drifts { nodes, h };
+            residual = residual.max(line.solve(&drifts, &mut second[chain.clone()]));
         }
-        let residual = worst_gap(&Nodes::new(&self.links, &self.slots));
         let ends = (&mut work.next[..], &mut self.memory[..]);
         finish_blocks(&pass, self.threads, &mut self.slots, second, ends)?;
         self.commit(model, state, work, h);

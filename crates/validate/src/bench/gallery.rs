@@ -1,0 +1,181 @@
+//! `bench --scenes`: the time of a step on scenes of the gallery, against what we want.
+//!
+//! Wanted times are for a quiet machine of the kind the engine was planned on; the fixed load
+//! beside them tells how quiet this one is.
+
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use vincula::prelude::*;
+use vincula_exchange::write_atomic;
+
+use super::{calibration, cpu_model, slug};
+use crate::motion::Outcome;
+use crate::row::align;
+
+/// A scene to be timed.
+struct Case {
+    scene: &'static str,
+    settings: &'static [(&'static str, &'static str)],
+    threads: usize,
+    steps: usize,
+    /// Time of a step that we want, ms; not a number where only the time is of interest.
+    wanted: f64,
+}
+
+const fn case(
+    scene: &'static str,
+    settings: &'static [(&'static str, &'static str)],
+    steps: usize,
+    wanted: f64,
+) -> Case {
+    Case {
+        scene,
+        settings,
+        threads: 1,
+        steps,
+        wanted,
+    }
+}
+
+const CASES: &[Case] = &[
+    case("chain", &[("links", "1000")], 400, 0.1),
+    case("chain", &[("links", "1000"), ("joint", "hinge")], 200, 0.25),
+    case("chain", &[("links", "10000")], 100, 1.0),
+    case("chain", &[("links", "100000")], 20, 10.0),
+    case("chain", &[("links", "1076748")], 6, 130.0),
+    Case {
+        threads: 2,
+        ..case("chain", &[("links", "1076748")], 6, 81.0)
+    },
+    case("heavy-chain", &[("h", "0.01")], 400, f64::NAN),
+    case("tree", &[("links", "21000")], 20, 6.0),
+    case("tree", &[("links", "29000")], 20, 8.0),
+    case("net", &[], 200, 0.5),
+    case("net", &[("rows", "100"), ("columns", "100")], 10, 42.0),
+    Case {
+        threads: 2,
+        ..case("net", &[("rows", "100"), ("columns", "100")], 10, 26.0)
+    },
+    case("spider", &[("legs", "125")], 40, f64::NAN),
+    case("spider", &[("legs", "500")], 20, f64::NAN),
+    case("arm7", &[], 2000, 0.003),
+];
+
+/// What a case took.
+struct Result {
+    best: f64,
+    median: f64,
+    iterations: f64,
+    residual: f64,
+    bodies: usize,
+}
+
+/// Times every case, prints a table and, unless quick, writes it under `benchmarks`.
+pub fn run(root: &Path, quick: bool) -> Outcome<bool> {
+    let header = [
+        "scene",
+        "bodies",
+        "threads",
+        "median ms",
+        "best ms",
+        "wanted ms",
+        "iterations",
+        "gap m",
+    ];
+    let mut rows = Vec::new();
+    let mut flops = Vec::new();
+    for case in CASES {
+        let steps = if quick {
+            case.steps.min(20)
+        } else {
+            case.steps
+        };
+        let result = measure(case, steps)?;
+        flops.push(calibration::flop());
+        let row = cells(case, &result);
+        println!("{}", row.join("  "));
+        rows.push(row);
+    }
+    println!("\n{}", align(&header, &rows));
+    flops.sort_by(f64::total_cmp);
+    println!(
+        "dependent flop: median {:.3} ns, best {:.3} ns",
+        flops[flops.len() / 2],
+        flops[0]
+    );
+    if !quick {
+        let cpu = cpu_model();
+        let mut text = format!(
+            "# {cpu}; ms a step\n{}\n",
+            header.join(",").replace(' ', "_")
+        );
+        for row in &rows {
+            text.push_str(&format!("{}\n", row.join(",")));
+        }
+        let folder = root.join("benchmarks");
+        fs::create_dir_all(&folder)?;
+        write_atomic(
+            folder.join(format!("{}-scenes.csv", slug(&cpu))),
+            text.as_bytes(),
+        )?;
+    }
+    Ok(true)
+}
+
+fn measure(case: &Case, steps: usize) -> Outcome<Result> {
+    let scene = vincula_scenes::build(case.scene, case.settings)?;
+    let settings = Settings {
+        threads: case.threads,
+        ..Settings::with_integrator(scene.integrator)
+    };
+    let mut work = Workspace::new(&scene.model, settings);
+    let control = Control::new(&scene.model);
+    let mut state = scene.state.clone();
+    let (mut times, mut iterations, mut residual) = (Vec::new(), 0, 0.0f64);
+    for index in 0..=steps {
+        let start = Instant::now();
+        let report = step(&scene.model, &mut state, &control, &mut work, scene.h)?;
+        // The first step only warms the cache.
+        if index > 0 {
+            times.push(start.elapsed().as_secs_f64() * 1e3);
+            iterations += report.iterations;
+            residual = residual.max(report.residual);
+        }
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(Result {
+        best: times[0],
+        median: times[times.len() / 2],
+        iterations: iterations as f64 / steps as f64,
+        residual,
+        bodies: scene.model.bodies().len(),
+    })
+}
+
+fn cells(case: &Case, result: &Result) -> Vec<String> {
+    let settings: Vec<String> = case
+        .settings
+        .iter()
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
+    let wanted = if case.wanted.is_nan() {
+        "-".to_owned()
+    } else {
+        case.wanted.to_string()
+    };
+    vec![
+        [case.scene, &settings.join(" ")]
+            .join(" ")
+            .trim()
+            .to_owned(),
+        result.bodies.to_string(),
+        case.threads.to_string(),
+        format!("{:.4}", result.median),
+        format!("{:.4}", result.best),
+        wanted,
+        format!("{:.2}", result.iterations),
+        format!("{:.1e}", result.residual),
+    ]
+}
