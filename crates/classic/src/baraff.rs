@@ -31,6 +31,7 @@ use vincula::joint::MAX_ROWS;
 use vincula::joint::axis::{Axis, AxisKind};
 use vincula::model::{BodyId, Control, Model, State};
 
+use crate::contact::{Contact, Detect, EngineContacts};
 use crate::system::forces::{coordinate, coordinate_at, gather_forces, gyroscopic};
 use crate::system::method::{check_step, refuse_axis_friction};
 use crate::system::rows::{Linear, Place, Six, Velocity, dot6, pack, unpack};
@@ -47,6 +48,9 @@ const CORRECTIONS: usize = 12;
 const DRAG_CORRECTIONS: usize = 60;
 /// A limit acts when its coordinate is this near, rad or m.
 const NEAR: f64 = 1e-9;
+
+/// Surfaces touch at this distance, m, and part at this speed, m/s.
+const TOUCHING: f64 = 1e-7;
 
 /// A ratio of angular speeds, ω_a·u_a = ratio · ω_b·u_b: a nonholonomic constraint with one
 /// row. The axes turn with their bodies, so its bias vanishes: ω·(ω × u) = 0.
@@ -81,6 +85,18 @@ pub enum Hold {
     },
 }
 
+/// Two points that may touch during the step.
+#[derive(Clone, Copy, Debug)]
+struct Touch {
+    ends: [Option<usize>; 2],
+    /// The point of each surface, in the principal frame of its body or in the world, m.
+    anchors: [DVec3; 2],
+    /// From the first to the second.
+    normal: DVec3,
+    /// Velocity of moved surfaces along the normal, m/s.
+    moved: f64,
+}
+
 /// What the right-hand sides are made of.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Purpose {
@@ -90,9 +106,11 @@ enum Purpose {
 }
 
 /// Baraff's method on a rigid system.
-#[derive(Clone, Debug)]
 pub struct Baraff {
     system: System,
+    detector: EngineContacts,
+    found: Vec<Contact>,
+    touches: Vec<Touch>,
     gears: Vec<Gear>,
     holds: Vec<Hold>,
     forest: Forest,
@@ -117,7 +135,22 @@ pub struct Baraff {
 impl Baraff {
     /// Whether the method can take a model, and if not, which can.
     pub fn can_run(model: &Model) -> Result<(), Refusal> {
-        refuse_axis_friction(NAME, model)
+        refuse_axis_friction(NAME, model)?;
+        let mut rough = model
+            .colliders()
+            .iter()
+            .filter(|it| it.surface.friction > 0.0);
+        match (rough.next(), rough.next()) {
+            (Some(one), Some(other)) => Err(Refusal {
+                method: NAME,
+                reason: format!(
+                    "'{}' and '{}' rub, and its contacts know no friction",
+                    one.name, other.name
+                ),
+                instead: "--method tomcin, cline-pai or affine",
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// The method at a state of a model.
@@ -148,6 +181,9 @@ impl Baraff {
         let bodies = system.bodies.len();
         let forest = Forest::new(bodies, &edges);
         Ok(Baraff {
+            detector: EngineContacts::new(model),
+            found: Vec::new(),
+            touches: Vec::new(),
             linear: vec![Linear::EMPTY; edges.len()],
             auxiliary: RowList::default(),
             anticipation: Anticipation::default(),
@@ -228,6 +264,7 @@ impl Baraff {
     }
 
     fn advance(&mut self, model: &Model, control: &Control, h: f64) -> Result<f64, MethodError> {
+        self.detect(model, control, h);
         self.accelerations(model, control)?;
         self.kick(0.5 * h);
         for body in &mut self.system.bodies {
@@ -246,6 +283,25 @@ impl Baraff {
             Some(body) => Err(MethodError::NotFinite {
                 body: model.bodies()[body].name.clone(),
             }),
+        }
+    }
+
+    /// Finds the points that may touch during the step.
+    fn detect(&mut self, model: &Model, control: &Control, h: f64) {
+        let found = &mut self.found;
+        self.detector.detect(model, &self.system, control, h, found);
+        self.touches.clear();
+        for contact in found {
+            let anchor = |side: usize| {
+                let place = self.system.place(contact.ends[side]);
+                place.r.mul_transpose_vec3(contact.points[side] - place.x)
+            };
+            self.touches.push(Touch {
+                ends: contact.ends,
+                anchors: [anchor(0), anchor(1)],
+                normal: contact.normal,
+                moved: contact.normal.dot(contact.surface_velocity),
+            });
         }
     }
 
@@ -469,13 +525,20 @@ impl Baraff {
                 push_limits(&self.system, joint, axis, purpose, list);
             }
         }
+        for touch in &self.touches {
+            let source = self.linear.len() + self.holds.len();
+            push_touch(&self.system, touch, purpose, source, list);
+        }
     }
 
     fn row_name(&self, model: &Model, row: &Row) -> String {
         if row.source < self.linear.len() {
             culprit(model, NodeKind::Constraint(row.source))
         } else {
-            format!("hold {}", row.source - self.linear.len())
+            match row.source - self.linear.len() {
+                hold if hold < self.holds.len() => format!("hold {hold}"),
+                _ => "a contact".to_owned(),
+            }
         }
     }
 
@@ -643,6 +706,35 @@ fn push_limits(system: &System, joint: usize, axis: &Axis, purpose: Purpose, lis
             if let Some(body) = body {
                 list.term(body, gradient.map(|x| sign * x));
             }
+        }
+    }
+}
+
+/// A contact without friction, if the points touch.
+fn push_touch(system: &System, touch: &Touch, purpose: Purpose, source: usize, list: &mut RowList) {
+    let places = touch.ends.map(|body| system.place(body));
+    let rates = touch.ends.map(|body| system.velocity(body));
+    let levers = [0, 1].map(|side| places[side].r * touch.anchors[side]);
+    let n = touch.normal;
+    let apart = places[1].x + levers[1] - places[0].x - levers[0];
+    let point_rate = |side: usize| rates[side].v + rates[side].omega.cross(levers[side]);
+    let rate = n.dot(point_rate(1) - point_rate(0)) + touch.moved;
+    let turn = |side: usize| {
+        rates[side]
+            .omega
+            .cross(rates[side].omega.cross(levers[side]))
+    };
+    let gap = n.dot(apart);
+    let c = match purpose {
+        Purpose::Dynamics if gap <= TOUCHING && rate <= TOUCHING => n.dot(turn(1) - turn(0)),
+        Purpose::Impulse if gap <= TOUCHING => rate,
+        Purpose::Position if gap < 0.0 => gap,
+        _ => return,
+    };
+    list.push(Sense::NotNegative, c, source);
+    for (side, sign) in [(0, -1.0), (1, 1.0)] {
+        if let Some(body) = touch.ends[side] {
+            list.term(body, pack(sign * n, sign * levers[side].cross(n)));
         }
     }
 }

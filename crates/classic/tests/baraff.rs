@@ -3,8 +3,10 @@
 mod oracle;
 
 use oracle::{Numbers, dense_accelerations, random_tree};
+use vincula::contact::{ColliderDef, Surface};
 use vincula::joint::JointKind;
 use vincula::prelude::*;
+use vincula_classic::baraff::anticipation::Way;
 use vincula_classic::baraff::{Baraff, Gear, Hold};
 use vincula_classic::system::forces::{gather_forces, gyroscopic};
 use vincula_classic::system::rows::{Six, pack, unpack};
@@ -278,4 +280,83 @@ fn rods_that_do_not_fit_are_refused_by_name_with_a_method_that_can() {
         "{text}"
     );
     assert_eq!(baraff.system().time, 0.0);
+}
+
+#[test]
+fn both_ways_to_anticipate_give_the_same_accelerations() {
+    let mut numbers = Numbers(23);
+    let model = random_tree(15, 3, true, &mut numbers);
+    let state = model.initial_state();
+    let by = |way: Way| {
+        let mut baraff = Baraff::new(&model, &state).expect("it can run");
+        baraff.set_way(way);
+        let control = Control::new(&model);
+        baraff
+            .accelerations(&model, &control)
+            .expect("accelerations")
+            .to_vec()
+    };
+    let (columns, symmetric) = (by(Way::Columns), by(Way::Symmetric));
+    let flat = |list: &[Six]| list.iter().flatten().copied().collect::<Vec<f64>>();
+    let (a, b) = (flat(&columns), flat(&symmetric));
+    let size = a.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+    for (x, y) in a.iter().zip(&b) {
+        assert!((x - y).abs() < 1e-11 * size, "{x} {y}");
+    }
+}
+
+/// Two rods on a hinge above a smooth floor; the second one falls on it.
+fn rods_above_floor(friction: f64) -> Model {
+    let mut builder = ModelBuilder::new();
+    let surface = Surface::with_friction(friction);
+    let shape = Shape::Capsule {
+        radius: 0.05,
+        half_length: 0.4,
+    };
+    let rod = |name: &str, x: f64| {
+        BodyDef::new(name, shape.clone(), 1000.0)
+            .at(DVec3::new(x, 0.0, 0.5))
+            .turned(DQuat::from_rotation_y(std::f64::consts::FRAC_PI_2))
+            .colliding(surface)
+    };
+    let (a, b) = (
+        builder.body(rod("first", 0.5)),
+        builder.body(rod("second", 1.5)),
+    );
+    let level = DVec3::new(0.0, 0.0, 0.5);
+    builder.joint(JointDef::hinge("pin", World, a, level, DVec3::Y));
+    builder.joint(JointDef::hinge("knee", a, b, level + DVec3::X, DVec3::Y));
+    builder.collider(ColliderDef::ground("floor", 0.0).surface(surface));
+    builder.build().expect("rods above a floor")
+}
+
+#[test]
+fn rods_fall_on_a_smooth_floor_and_do_not_sink_into_it() {
+    let model = rods_above_floor(0.0);
+    let mut baraff = Baraff::new(&model, &model.initial_state()).expect("it can run");
+    let control = Control::new(&model);
+    let mut touched = false;
+    for _ in 0..1500 {
+        baraff.step(&model, &control, 1e-3).expect("a step");
+        for body in &baraff.system().bodies {
+            for end in [-0.4, 0.4] {
+                let low = body.point(DVec3::Z * end).z - 0.05;
+                assert!(low > -1e-6, "{low}");
+                touched |= low < 1e-6;
+            }
+        }
+        assert!(baraff.system().worst_violation().0 < 1e-9);
+    }
+    assert!(touched, "it arrives");
+}
+
+#[test]
+fn rough_floors_are_refused_with_methods_that_take_them() {
+    let model = rods_above_floor(0.5);
+    let refusal = Baraff::can_run(&model).expect_err("friction");
+    let text = refusal.to_string();
+    assert!(
+        text.contains("'first'") && text.contains("tomcin"),
+        "{text}"
+    );
 }

@@ -17,6 +17,7 @@ Examples:
   vincula run t-handle --integrator rattle --json
   vincula run pendulum --method rigid-rk4 --out out/rk4 --csv
   vincula plan chain --set links=1000      which solver serves its joints, and why
+  vincula compare six-link-chain           every method side by side
   vincula check peaucellier                which joints are redundant, and which do not hold";
 
 /// Multibody dynamics with almost rigid affine bodies and exact joints.
@@ -56,6 +57,50 @@ pub enum Command {
     /// Looks at the initial pose, taking the bodies as rigid. Exit code 1 if a joint does
     /// not hold there.
     Check(CheckArgs),
+    /// Run a scene by every method that can, and compare them
+    Compare(CompareArgs),
+}
+
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  vincula compare six-link-chain --methods all
+  vincula compare pendulum --methods tempered,rigid-rk4,cline-pai --out out/compare
+  vincula compare four-bar --set h=0.005 --json
+
+What --out writes: compare.json, compare.svg, compare.png";
+
+/// What to compare.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = COMPARE_EXAMPLES)]
+pub struct CompareArgs {
+    /// Name of a scene
+    pub scene: String,
+    /// Methods of --method, or integrators of affine bodies, separated by commas; or all
+    #[arg(
+        long,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        default_value = "all"
+    )]
+    pub methods: Vec<String>,
+    /// Set a parameter of the scene; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = setting)]
+    pub settings: Vec<(String, String)>,
+    /// Number of steps, instead of the scene's duration
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub steps: Option<u64>,
+    /// Most time to spend on one method, s
+    #[arg(long, value_name = "S", default_value_t = 60.0)]
+    pub seconds: f64,
+    /// Seed of random numbers
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Write plots and numbers to this directory
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Print one JSON object and nothing else
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// What to check.
@@ -136,7 +181,7 @@ pub enum Method {
     Affine,
     /// Rigid body, symplectic Euler: one body, free or on a pivot
     RigidSymplectic,
-    /// Rigid body, implicit Euler: one body, free or on a pivot
+    /// Rigid bodies, implicit Euler, Newton on the joints
     RigidImplicit,
     /// Rigid body, Runge–Kutta of fourth order: one body, free or on a pivot
     RigidRk4,
@@ -146,6 +191,18 @@ pub enum Method {
     CorotatedNormalised,
     /// Affine body with the orthogonality energy (Eq. 3): one body, free
     VanillaAbd,
+    /// Sparse multipliers in linear time, loops and limits by anticipation (Baraff)
+    Baraff,
+    /// Impulses from predicted joints, contacts through their factors (Tomcin et al.)
+    Tomcin,
+    /// Time stepping with post-stabilization, contacts as a complementarity problem
+    ClinePai,
+    /// The same with Baumgarte's stabilization, 200 1/s
+    ClinePaiBaumgarte,
+    /// The same without stabilization
+    ClinePaiPlain,
+    /// Joints as springs of 1e6 N/m, implicit Euler
+    Penalty,
 }
 
 impl Method {
@@ -159,6 +216,12 @@ impl Method {
             Method::Corotated => "corotated",
             Method::CorotatedNormalised => "corotated-normalised",
             Method::VanillaAbd => "vanilla-abd",
+            Method::Baraff => "baraff",
+            Method::Tomcin => "tomcin",
+            Method::ClinePai => "cline-pai",
+            Method::ClinePaiBaumgarte => "cline-pai-baumgarte",
+            Method::ClinePaiPlain => "cline-pai-plain",
+            Method::Penalty => "penalty",
         }
     }
 }

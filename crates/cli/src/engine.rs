@@ -6,6 +6,7 @@ use vincula::step::level_in_use;
 use vincula_scenes::{Scene, View};
 
 use crate::args::Method;
+use crate::classic::ClassicEngine;
 use crate::fault::Fault;
 use crate::rigid::RigidEngine;
 use crate::single::SingleEngine;
@@ -36,6 +37,8 @@ pub enum Engine {
     Rigid(RigidEngine),
     /// One affine body of the literature.
     Single(Box<SingleEngine>),
+    /// A multibody method of the literature.
+    Classic(Box<ClassicEngine>),
 }
 
 /// Affine bodies with exact joints.
@@ -65,7 +68,14 @@ impl Engine {
                 Method::Corotated | Method::CorotatedNormalised | Method::VanillaAbd => {
                     Engine::Single(Box::new(SingleEngine::new(scene, method)?))
                 }
-                _ => Engine::Rigid(RigidEngine::new(scene, method)?),
+                Method::RigidSymplectic | Method::RigidRk4 => {
+                    Engine::Rigid(RigidEngine::new(scene, method)?)
+                }
+                // One body alone has a step of its own, which also tells the pivot's force.
+                Method::RigidImplicit if RigidEngine::new(scene, method).is_ok() => {
+                    Engine::Rigid(RigidEngine::new(scene, method)?)
+                }
+                _ => Engine::Classic(Box::new(ClassicEngine::new(scene, method)?)),
             });
         }
         let settings = Settings {
@@ -87,6 +97,7 @@ impl Engine {
             Engine::Affine(engine) => engine.advance(scene),
             Engine::Rigid(engine) => engine.advance(scene),
             Engine::Single(engine) => engine.advance(scene),
+            Engine::Classic(engine) => engine.advance(scene),
         }
     }
 
@@ -96,6 +107,7 @@ impl Engine {
             Engine::Affine(engine) => engine.state = scene.state.clone(),
             Engine::Rigid(engine) => engine.reset(scene),
             Engine::Single(engine) => engine.reset(scene),
+            Engine::Classic(engine) => engine.reset(scene),
         }
     }
 
@@ -109,6 +121,7 @@ impl Engine {
             },
             Engine::Rigid(engine) => engine.view(scene),
             Engine::Single(engine) => engine.view(scene),
+            Engine::Classic(engine) => engine.view(scene),
         }
     }
 
@@ -118,6 +131,7 @@ impl Engine {
             Engine::Affine(engine) => engine.work.settings().integrator.name(),
             Engine::Rigid(engine) => engine.integrator(),
             Engine::Single(engine) => engine.integrator(),
+            Engine::Classic(_) => "its own",
         }
     }
 
@@ -125,7 +139,7 @@ impl Engine {
     pub fn level(&self) -> &'static str {
         match self {
             Engine::Affine(engine) => level_in_use(&engine.work).name(),
-            Engine::Rigid(_) | Engine::Single(_) => "baseline",
+            Engine::Rigid(_) | Engine::Single(_) | Engine::Classic(_) => "baseline",
         }
     }
 
@@ -133,7 +147,7 @@ impl Engine {
     pub fn threads(&self) -> usize {
         match self {
             Engine::Affine(engine) => engine.work.threads(),
-            Engine::Rigid(_) | Engine::Single(_) => 1,
+            Engine::Rigid(_) | Engine::Single(_) | Engine::Classic(_) => 1,
         }
     }
 
@@ -149,6 +163,7 @@ impl Engine {
             }
             Engine::Rigid(engine) => engine.plan().to_owned(),
             Engine::Single(_) => "no joints to solve".to_owned(),
+            Engine::Classic(engine) => engine.plan(),
         }
     }
 }

@@ -6,7 +6,9 @@
 mod animation;
 mod args;
 mod check;
+mod classic;
 mod commands;
+mod compare;
 mod engine;
 mod fault;
 mod output;
@@ -47,5 +49,6 @@ fn dispatch(cli: Cli) -> Result<(), Fault> {
         Command::Gallery { scene, json } => commands::gallery(scene.as_deref(), json),
         Command::Plan { scene, settings } => commands::plan(&scene, &settings),
         Command::Check(request) => check::check(&request),
+        Command::Compare(request) => compare::compare(&request),
     }
 }

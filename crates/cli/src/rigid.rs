@@ -73,6 +73,9 @@ impl RigidEngine {
         if !plain || scene.is_driven() {
             return Err(refuse("has damping, drag or a drive"));
         }
+        if !model.colliders().is_empty() {
+            return Err(refuse("has contacts"));
+        }
         let mut engine = RigidEngine {
             body: RigidBody::at_rest(body.mass.mass, body.mass.inertia()),
             id,

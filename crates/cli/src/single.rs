@@ -47,6 +47,9 @@ impl SingleEngine {
         if !plain || scene.is_driven() {
             return Err(refuse("has damping, drag or a drive"));
         }
+        if !model.colliders().is_empty() {
+            return Err(refuse("has contacts"));
+        }
         let body = start(scene, id);
         let matrix =
             Corotated::new(&body, scene.h).map_err(|error| Fault::Request(error.to_string()))?;

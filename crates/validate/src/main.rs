@@ -36,7 +36,7 @@ enum Chore {
     },
     /// Draw figures of the paper into out/figures
     Figures {
-        /// Which: 2, 7, 8, 9, 10 or all
+        /// Which: a number of He et al., a name such as linear-time, or all
         #[arg(default_value = "all")]
         which: String,
         /// Also renew the pictures of the book

@@ -13,6 +13,12 @@
 //! entry, which cannot tie, so the walk never returns to a basis. The columns of w carry B⁻¹
 //! along, for they began as the identity.
 //!
+//! Where many rows depend on each other, as those of the points of one face do, a tie in exact
+//! arithmetic is a near tie in floating point, and a wrong turn ends on a ray that is none. An
+//! answer is therefore checked against the problem, and where it fails the walk is repeated: with
+//! other tolerances, along another d, and at last with ε on the diagonal, which makes a
+//! copositive matrix strictly copositive, so that no ray exists.
+//!
 //! Source: Cottle, Pang and Stone, sections 4.4 and 4.9. Rows and columns are first scaled by
 //! powers of two. The rows' scale only changes d, the columns' only the unit of z, so what is
 //! known of a class of matrices stays true.
@@ -20,12 +26,40 @@
 use super::Lcp;
 use super::dense::solve_in_place;
 
-/// Entries below this, in the scaled tableau, cannot be pivots.
-const PIVOT: f64 = 1e-11;
-/// Ratios closer than this tie.
-const TIE: f64 = 1e-12;
 /// Rounds of scaling.
 const ROUNDS: usize = 4;
+/// How a walk decides.
+#[derive(Clone, Copy, Debug)]
+struct Walk {
+    /// Entries of the scaled tableau up to this cannot be pivots.
+    zero: f64,
+    /// Ratios closer than this tie.
+    tie: f64,
+    /// ε on the diagonal of the scaled matrix.
+    shift: f64,
+    /// Whether d is uneven rather than of ones.
+    uneven: bool,
+}
+
+const fn walk(zero: f64, tie: f64, shift: f64, uneven: bool) -> Walk {
+    Walk {
+        zero,
+        tie,
+        shift,
+        uneven,
+    }
+}
+
+/// The walks that are tried, in order.
+const WALKS: [Walk; 4] = [
+    walk(1e-9, 1e-9, 0.0, false),
+    walk(1e-11, 1e-12, 0.0, false),
+    walk(1e-8, 1e-7, 0.0, true),
+    walk(1e-10, 1e-10, 1e-8, true),
+];
+/// Residual of the scaled problem up to which an answer counts. A problem without a solution
+/// leaves one of the order of one behind the shift.
+const ACCEPTED: f64 = 1e-7;
 
 /// How a walk ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,7 +98,17 @@ pub struct Lemke {
     answer: Vec<f64>,
     trial: Vec<f64>,
     block: Vec<f64>,
+    right: Vec<f64>,
     ray: Vec<f64>,
+}
+
+impl Walk {
+    /// Entry i of d.
+    fn cover(&self, i: usize) -> f64 {
+        // Multiples of the golden ratio fall evenly on the unit interval and never repeat.
+        let spread = (i as f64 * 0.618_033_988_749_895).fract();
+        if self.uneven { 1.0 + spread } else { 1.0 }
+    }
 }
 
 impl Lemke {
@@ -95,17 +139,29 @@ impl Lemke {
                 residual: 0.0,
             };
         }
-        self.fill();
-        let outcome = self.walk();
-        if let Outcome::Solved { pivots, .. } = outcome {
-            self.read_answer();
-            let residual = self.polish();
-            for (z, scale) in self.answer.iter_mut().zip(&self.column_scale) {
-                *z *= scale * height;
+        let mut failed = None;
+        for way in &WALKS {
+            self.fill(way);
+            match self.walk(way, failed.is_none()) {
+                Outcome::Solved { pivots, .. } => {
+                    self.read_answer();
+                    let residual = self.polish(way.shift);
+                    if residual < ACCEPTED {
+                        self.unscale(height);
+                        return Outcome::Solved { pivots, residual };
+                    }
+                }
+                other => failed = failed.or(Some(other)),
             }
-            return Outcome::Solved { pivots, residual };
         }
-        outcome
+        // The first walk is the one that tells about the problem itself.
+        failed.unwrap_or(Outcome::PivotLimit { pivots: 0 })
+    }
+
+    fn unscale(&mut self, height: f64) {
+        for (z, scale) in self.answer.iter_mut().zip(&self.column_scale) {
+            *z *= scale * height;
+        }
     }
 
     /// Scales rows, columns and the vector, whose height is returned.
@@ -143,8 +199,8 @@ impl Lemke {
         2 * self.basis.len() + 2
     }
 
-    /// `w − M z − d z₀ = q` with d of ones and w basic.
-    fn fill(&mut self) {
+    /// `w − (M + ε) z − d z₀ = q` with w basic.
+    fn fill(&mut self, way: &Walk) {
         let n = self.scaled.size();
         self.basis.clear();
         self.basis.extend(1..=n);
@@ -157,15 +213,16 @@ impl Lemke {
             for j in 0..n {
                 row[1 + n + j] = -self.scaled.matrix[i * n + j];
             }
-            row[1 + 2 * n] = -1.0;
+            row[1 + n + i] -= way.shift;
+            row[1 + 2 * n] = -way.cover(i);
         }
     }
 
-    fn walk(&mut self) -> Outcome {
+    fn walk(&mut self, way: &Walk, keep_ray: bool) -> Outcome {
         let n = self.basis.len();
         let artificial = 1 + 2 * n;
         let limit = self.limit.unwrap_or(50 * n + 100);
-        let mut row = self.most_negative();
+        let mut row = self.most_negative(way);
         let mut entering = artificial;
         for pivots in 1..=limit {
             let left = self.basis[row];
@@ -177,10 +234,12 @@ impl Lemke {
                 };
             }
             entering = complement(left, n);
-            match self.leaving(entering) {
+            match self.leaving(way, entering) {
                 Some(next) => row = next,
                 None => {
-                    self.read_ray(entering);
+                    if keep_ray {
+                        self.read_ray(entering);
+                    }
                     return Outcome::Ray { pivots };
                 }
             }
@@ -189,33 +248,33 @@ impl Lemke {
     }
 
     /// The row that keeps all others lexicographically positive when z₀ enters: the last one
-    /// of those with the least q.
-    fn most_negative(&self) -> usize {
-        let q = &self.scaled.vector;
-        (1..q.len()).fold(0, |best, i| if q[i] <= q[best] { i } else { best })
+    /// of those with the least q/d.
+    fn most_negative(&self, way: &Walk) -> usize {
+        let ratio = |i: usize| self.scaled.vector[i] / way.cover(i);
+        (1..self.basis.len()).fold(0, |best, i| if ratio(i) <= ratio(best) { i } else { best })
     }
 
     /// The row that leaves for a column: the lexicographically least ratio, and z₀ whenever
     /// it is among the least, for that ends the walk. None when no entry is positive.
-    fn leaving(&self, column: usize) -> Option<usize> {
+    fn leaving(&self, way: &Walk, column: usize) -> Option<usize> {
         let width = self.width();
         let artificial = width - 1;
         let mut best: Option<usize> = None;
         for i in 0..self.basis.len() {
-            if self.tableau[i * width + column] <= PIVOT {
+            if self.tableau[i * width + column] <= way.zero {
                 continue;
             }
             let Some(current) = best else {
                 best = Some(i);
                 continue;
             };
-            let order = self.compare(i, current, column, 0);
+            let order = self.compare(way, [i, current], column, 0);
             let wins = match order {
                 Some(smaller) => smaller,
                 None if self.basis[current] == artificial => false,
                 None if self.basis[i] == artificial => true,
                 None => (1..=self.basis.len())
-                    .find_map(|k| self.compare(i, current, column, k))
+                    .find_map(|k| self.compare(way, [i, current], column, k))
                     .unwrap_or(false),
             };
             if wins {
@@ -225,12 +284,12 @@ impl Lemke {
         best
     }
 
-    /// Whether row i has the smaller ratio of `entry` to `column`; None for a tie.
-    fn compare(&self, i: usize, j: usize, column: usize, entry: usize) -> Option<bool> {
+    /// Whether the first row has the smaller ratio of `entry` to `column`; None for a tie.
+    fn compare(&self, way: &Walk, rows: [usize; 2], column: usize, entry: usize) -> Option<bool> {
         let width = self.width();
         let ratio = |r: usize| self.tableau[r * width + entry] / self.tableau[r * width + column];
-        let (a, b) = (ratio(i), ratio(j));
-        if (a - b).abs() <= TIE * (1.0 + a.abs().max(b.abs())) {
+        let [a, b] = rows.map(ratio);
+        if (a - b).abs() <= way.tie * (1.0 + a.abs().max(b.abs())) {
             return None;
         }
         Some(a < b)
@@ -261,6 +320,7 @@ impl Lemke {
 
     fn read_answer(&mut self) {
         let (n, width) = (self.basis.len(), self.width());
+        self.answer.fill(0.0);
         for (row, &column) in self.basis.iter().enumerate() {
             if let Some(z) = index_of_z(column, n) {
                 self.answer[z] = self.tableau[row * width].max(0.0);
@@ -286,34 +346,46 @@ impl Lemke {
     }
 
     /// Solves for the basic z once more from the problem itself, because pivots accumulate
-    /// rounding; keeps the better and returns its residual.
-    fn polish(&mut self) -> f64 {
+    /// rounding; keeps the better and returns its residual. With ε on the diagonal a few rounds
+    /// of `(M + ε) δz = −(M z + q)` take it out again, also where M alone is singular.
+    fn polish(&mut self, shift: f64) -> f64 {
+        let mut best = self.scaled.residual(&self.answer);
+        let rounds = if shift > 0.0 { 4 } else { 1 };
+        for _ in 0..rounds {
+            if best == 0.0 || !self.refine(shift) {
+                break;
+            }
+            let residual = self.scaled.residual(&self.trial);
+            if residual >= best {
+                break;
+            }
+            best = residual;
+            std::mem::swap(&mut self.answer, &mut self.trial);
+        }
+        best
+    }
+
+    /// One round; the better answer is in `trial`. False for a singular matrix.
+    fn refine(&mut self, shift: f64) -> bool {
         let n = self.basis.len();
-        let rough = self.scaled.residual(&self.answer);
         self.block.clear();
-        self.trial.clear();
+        self.right.clear();
         let basic = |k: &usize| self.answer[*k] > 0.0;
         for i in (0..n).filter(basic) {
             let row = &self.scaled.matrix[i * n..(i + 1) * n];
-            self.block.extend((0..n).filter(basic).map(|j| row[j]));
-            self.trial.push(-self.scaled.vector[i]);
+            let shifted = |j: usize| row[j] + if i == j { shift } else { 0.0 };
+            self.block.extend((0..n).filter(basic).map(shifted));
+            self.right.push(-self.scaled.slack(&self.answer, i));
         }
-        if !solve_in_place(&mut self.block, &mut self.trial) {
-            return rough;
+        if !solve_in_place(&mut self.block, &mut self.right) {
+            return false;
         }
-        // The block is not needed any more and holds the full vector.
-        self.block.clear();
-        let mut next = self.trial.iter();
-        for &z in &self.answer {
-            let fine = if z > 0.0 { next.next() } else { None };
-            self.block.push(fine.map_or(0.0, |x| x.max(0.0)));
+        self.trial.clone_from(&self.answer);
+        let moved = self.trial.iter_mut().filter(|z| **z > 0.0);
+        for (z, change) in moved.zip(&self.right) {
+            *z = (*z + change).max(0.0);
         }
-        let fine = self.scaled.residual(&self.block);
-        if fine < rough {
-            self.answer.copy_from_slice(&self.block);
-            return fine;
-        }
-        rough
+        true
     }
 }
 

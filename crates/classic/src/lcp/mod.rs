@@ -66,6 +66,16 @@ impl Lcp {
         Ok(Lcp { matrix, vector })
     }
 
+    /// Makes a problem of `size` pairs with zeros everywhere, to be written: its matrix,
+    /// row-major, and its vector. Keeps the memory.
+    pub(crate) fn reset(&mut self, size: usize) -> (&mut [f64], &mut [f64]) {
+        self.matrix.clear();
+        self.matrix.resize(size * size, 0.0);
+        self.vector.clear();
+        self.vector.resize(size, 0.0);
+        (&mut self.matrix, &mut self.vector)
+    }
+
     /// Number of pairs.
     pub fn size(&self) -> usize {
         self.vector.len()

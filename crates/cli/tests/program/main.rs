@@ -1,6 +1,7 @@
 //! The built program, called as a user calls it.
 
 mod check;
+mod compare;
 mod errors;
 mod files;
 mod listing;

@@ -9,6 +9,8 @@ mod chain;
 mod double_pendulum;
 mod falling_joints;
 mod figure;
+mod five_bodies;
+mod flatland;
 mod four_bar;
 mod heavy_chain;
 mod heavy_top;
@@ -22,6 +24,7 @@ mod peaucellier;
 mod pendulum;
 mod pile;
 mod pulley;
+mod pushed_rectangle;
 mod ragdolls;
 mod ramp;
 mod ring;
@@ -30,6 +33,7 @@ mod rolling_cylinder;
 mod rotor;
 mod scissor_lift;
 mod site;
+mod six_link_chain;
 mod spider;
 mod spinning_box;
 mod stack;
@@ -40,6 +44,7 @@ mod wall;
 
 use crate::gallery::Entry;
 
+/// Every scene: single bodies, then chains and trees, then loops, then contacts.
 /// Every scene: single bodies, then chains and trees, then loops, then contact.
 pub(crate) const ALL: &[Entry] = &[
     pendulum::ENTRY,
@@ -50,6 +55,7 @@ pub(crate) const ALL: &[Entry] = &[
     rotor::ENTRY,
     chain::ENTRY,
     heavy_chain::ENTRY,
+    six_link_chain::ENTRY,
     double_pendulum::ENTRY,
     arm7::ENTRY,
     tree::ENTRY,
@@ -64,6 +70,8 @@ pub(crate) const ALL: &[Entry] = &[
     scissor_lift::ENTRY,
     strandbeest::ENTRY,
     octahedron_tube::ENTRY,
+    pushed_rectangle::ENTRY,
+    five_bodies::ENTRY,
     ramp::ENTRY,
     bounce::ENTRY,
     newton_cradle::ENTRY,

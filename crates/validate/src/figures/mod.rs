@@ -1,8 +1,11 @@
-//! The figures of the papers, drawn with this engine, one file each: numbers are those of
-//! He et al. 2026, words belong to the classic methods.
+//! The figures of the papers, drawn with this engine, one file each. Numbers are those of He et
+//! al. 2026; the others go by name.
 
+mod agreement;
 mod beest_drop;
 mod compare;
+mod contact_error;
+mod drag;
 mod fill_in;
 mod heavy_top;
 mod linear_time;
@@ -11,6 +14,7 @@ mod pendulum;
 mod rolling_cost;
 mod spinning_box;
 mod splitting;
+mod stabilization;
 mod t_handle;
 
 use std::fs;
@@ -37,17 +41,21 @@ impl From<Figure> for Drawn {
 
 type Draw = fn() -> Outcome<Drawn>;
 
-const FIGURES: [(&str, Draw); 10] = [
+const FIGURES: [(&str, Draw); 14] = [
     ("2", rolling_cost::draw),
     ("7", spinning_box::draw),
     ("8", t_handle::draw),
     ("9", heavy_top::draw),
     ("10", pendulum::draw),
     ("linear-time", linear_time::draw),
+    ("drag", drag::draw),
     ("peaucellier", peaucellier::draw),
     ("splitting", splitting::draw),
     ("fill-in", fill_in::draw),
     ("strandbeest", beest_drop::draw),
+    ("stabilization", stabilization::draw),
+    ("contact-error", contact_error::draw),
+    ("agreement", agreement::draw),
 ];
 
 /// Width of a picture, pixels.
