@@ -179,9 +179,11 @@ impl Tomcin {
     ) -> Result<MethodReport, MethodError> {
         self.factor()?;
         self.load_velocities();
-        self.contacts.detect(model, &self.system, h);
+        let near = self.contacts.detect(model, &self.system, h);
         let kick = 0.5 * h + self.owed;
-        self.collide(model, control, kick, h)?;
+        if near {
+            self.collide(model, control, kick, h)?;
+        }
         self.kick(model, control, kick);
         self.correct_velocities()?;
         let mut iterations = self.correct_joints(h)?;
@@ -216,9 +218,6 @@ impl Tomcin {
         kick: f64,
         h: f64,
     ) -> Result<(), MethodError> {
-        if !self.contacts.is_needed() {
-            return Ok(());
-        }
         self.kept.clone_from(&self.velocities);
         self.kick(model, control, kick);
         self.correct_velocities()?;

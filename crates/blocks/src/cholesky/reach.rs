@@ -1,34 +1,35 @@
-//! Half a solve for right-hand sides with few entries: `y = L⁻¹ b` and products `y_iᵀ D⁻¹ y_j`.
+//! Half a solve for right-hand sides with few entries: `y = D^(-1/2) L⁻¹ b`.
 //!
-//! `b_iᵀ S⁻¹ b_j = (L⁻¹ b_i)ᵀ D⁻¹ (L⁻¹ b_j)`, so rows appended to a factored system (Tomcin's
+//! `b_iᵀ S⁻¹ b_j = y_iᵀ y_j`, so rows appended to a factored system (Tomcin's
 //! appendix C: contacts) need only forward substitutions, and these stay on the way from the
 //! entries of b to the root of the elimination tree (Gilbert's reach).
 
 use super::Cholesky;
 use crate::SolveError;
 
-/// `L⁻¹ b` where it is not zero: supernodes in ascending order and their values.
+/// `D^(-1/2) L⁻¹ b` of N columns where it is not zero: supernodes in ascending order and
+/// their values.
 #[derive(Clone, Debug, Default)]
-pub struct Half {
+pub struct Half<const N: usize> {
     supernodes: Vec<usize>,
     starts: Vec<usize>,
-    values: Vec<f64>,
+    values: Vec<[f64; N]>,
 }
 
-/// Memory for half solves with one [`Cholesky`].
+/// Memory for half solves of N columns with one [`Cholesky`].
 #[derive(Clone, Debug)]
-pub struct Reach {
+pub struct Reach<const N: usize> {
     /// The permuted place of each row.
     position: Vec<usize>,
     /// The supernode of each permuted row.
     supernode: Vec<usize>,
     marked: Vec<bool>,
-    vector: Vec<f64>,
+    vector: Vec<[f64; N]>,
 }
 
-impl Reach {
+impl<const N: usize> Reach<N> {
     /// For the order of elimination of this solver.
-    pub fn new(cholesky: &Cholesky) -> Reach {
+    pub fn new(cholesky: &Cholesky) -> Reach<N> {
         let n = cholesky.rows.len();
         let mut position = vec![0; n];
         for (place, &row) in cholesky.rows.iter().enumerate() {
@@ -43,18 +44,18 @@ impl Reach {
             position,
             supernode,
             marked: vec![false; symbolic.n_supernodes()],
-            vector: vec![0.0; n],
+            vector: vec![[0.0; N]; n],
         }
     }
 }
 
 impl Cholesky {
-    /// `L⁻¹ b` for a right-hand side given by its entries (row, value).
-    pub fn solve_half(
+    /// `D^(-1/2) L⁻¹ b` for N right-hand sides given by their entries (row, values).
+    pub fn solve_half<const N: usize>(
         &self,
-        entries: &[(usize, f64)],
-        reach: &mut Reach,
-        out: &mut Half,
+        entries: &[(usize, [f64; N])],
+        reach: &mut Reach<N>,
+        out: &mut Half<N>,
     ) -> Result<(), SolveError> {
         if !self.factored {
             return Err(SolveError::NotFactored);
@@ -62,9 +63,11 @@ impl Cholesky {
         out.supernodes.clear();
         out.starts.clear();
         out.values.clear();
-        for &(row, value) in entries {
-            let place = reach.position[row];
-            reach.vector[place] += value * self.scaling[place];
+        for (row, values) in entries {
+            let place = reach.position[*row];
+            for (target, value) in reach.vector[place].iter_mut().zip(values) {
+                *target += value * self.scaling[place];
+            }
             self.mark_way(reach.supernode[place], reach, out);
         }
         out.supernodes.sort_unstable();
@@ -72,18 +75,12 @@ impl Cholesky {
             let s = out.supernodes[index];
             reach.marked[s] = false;
             out.starts.push(out.values.len());
-            self.eliminate_supernode(s, &mut reach.vector);
-            let (begin, end) = (
-                self.symbolic.supernode_begin()[s],
-                self.symbolic.supernode_end()[s],
-            );
-            out.values.extend_from_slice(&reach.vector[begin..end]);
-            reach.vector[begin..end].fill(0.0);
+            self.eliminate_supernode(s, &mut reach.vector, &mut out.values);
         }
         Ok(())
     }
 
-    fn mark_way(&self, from: usize, reach: &mut Reach, out: &mut Half) {
+    fn mark_way<const N: usize>(&self, from: usize, reach: &mut Reach<N>, out: &mut Half<N>) {
         let mut next = Some(from);
         while let Some(s) = next.filter(|&s| !reach.marked[s]) {
             reach.marked[s] = true;
@@ -93,7 +90,13 @@ impl Cholesky {
         }
     }
 
-    fn eliminate_supernode(&self, s: usize, vector: &mut [f64]) {
+    /// Moves the values of one supernode to `out`, and what they leave to the rows above.
+    fn eliminate_supernode<const N: usize>(
+        &self,
+        s: usize,
+        vector: &mut [[f64; N]],
+        out: &mut Vec<[f64; N]>,
+    ) {
         let begin = self.symbolic.supernode_begin()[s];
         let width = self.symbolic.supernode_end()[s] - begin;
         let rows = self.symbolic.supernode(s).pattern();
@@ -101,41 +104,50 @@ impl Cholesky {
         let first = self.symbolic.col_ptr_for_val()[s];
         for k in 0..width {
             let column = &self.factors[first + k * height..first + (k + 1) * height];
-            let x = vector[begin + k];
-            if x == 0.0 {
-                continue;
-            }
+            let x = std::mem::replace(&mut vector[begin + k], [0.0; N]);
+            let root = 1.0 / column[k].sqrt();
+            out.push(x.map(|x| x * root));
             for i in k + 1..width {
-                vector[begin + i] -= column[i] * x;
+                subtract(&mut vector[begin + i], column[i], &x);
             }
             for (&row, l) in rows.iter().zip(&column[width..]) {
-                vector[row] -= l * x;
+                subtract(&mut vector[row], *l, &x);
             }
         }
     }
 
-    /// `y_aᵀ D⁻¹ y_b`.
-    pub fn half_product(&self, a: &Half, b: &Half) -> f64 {
-        let (mut i, mut j, mut sum) = (0, 0, 0.0);
+    /// `b_aᵀ S⁻¹ b_b` for the columns of two half solves.
+    pub fn half_product<const N: usize>(&self, a: &Half<N>, b: &Half<N>) -> [[f64; N]; N] {
+        let (mut i, mut j, mut sum) = (0, 0, [[0.0; N]; N]);
         while i < a.supernodes.len() && j < b.supernodes.len() {
             match a.supernodes[i].cmp(&b.supernodes[j]) {
                 std::cmp::Ordering::Less => i += 1,
                 std::cmp::Ordering::Greater => j += 1,
                 std::cmp::Ordering::Equal => {
                     let s = a.supernodes[i];
-                    let begin = self.symbolic.supernode_begin()[s];
-                    let width = self.symbolic.supernode_end()[s] - begin;
-                    let height = width + self.symbolic.supernode(s).pattern().len();
-                    let first = self.symbolic.col_ptr_for_val()[s];
-                    for k in 0..width {
-                        let pivot = self.factors[first + k * height + k];
-                        sum += a.values[a.starts[i] + k] * b.values[b.starts[j] + k] / pivot;
+                    let width =
+                        self.symbolic.supernode_end()[s] - self.symbolic.supernode_begin()[s];
+                    let first = &a.values[a.starts[i]..a.starts[i] + width];
+                    let second = &b.values[b.starts[j]..b.starts[j] + width];
+                    for (x, y) in first.iter().zip(second) {
+                        for (line, x) in sum.iter_mut().zip(x) {
+                            line.iter_mut()
+                                .zip(y)
+                                .for_each(|(total, y)| *total += x * y);
+                        }
                     }
                     (i, j) = (i + 1, j + 1);
                 }
             }
         }
         sum
+    }
+}
+
+#[inline]
+fn subtract<const N: usize>(target: &mut [f64; N], l: f64, x: &[f64; N]) {
+    for (target, x) in target.iter_mut().zip(x) {
+        *target -= l * x;
     }
 }
 
@@ -165,25 +177,38 @@ mod tests {
         cholesky.factor(&matrix).expect("factors");
         let mut reach = Reach::new(&cholesky);
         let rows = 3 * n;
-        let halves: Vec<Half> = (0..rows)
+        // Two columns each: a single entry, and two entries far apart.
+        let columns = |row: usize| {
+            [
+                (row, [2.0, 0.0]),
+                ((7 * row + 1) % rows, [-1.0, 0.5]),
+                ((5 * row + 2) % rows, [0.0, 1.5]),
+            ]
+        };
+        let halves: Vec<Half<2>> = (0..rows)
             .map(|row| {
                 let mut half = Half::default();
-                let entries = [(row, 2.0), ((7 * row + 1) % rows, -1.0)];
                 cholesky
-                    .solve_half(&entries, &mut reach, &mut half)
+                    .solve_half(&columns(row), &mut reach, &mut half)
                     .expect("half a solve");
                 half
             })
             .collect();
         for i in 0..rows {
-            let mut x = vec![0.0; rows];
-            x[i] += 2.0;
-            x[(7 * i + 1) % rows] -= 1.0;
-            cholesky.solve(&mut x).expect("a solve");
-            for j in 0..rows {
-                let exact = 2.0 * x[j] - x[(7 * j + 1) % rows];
-                let found = cholesky.half_product(&halves[i], &halves[j]);
-                assert!((exact - found).abs() < 1e-14, "{i} {j}: {exact} {found}");
+            for column in 0..2 {
+                let mut x = vec![0.0; rows];
+                for (row, values) in columns(i) {
+                    x[row] += values[column];
+                }
+                cholesky.solve(&mut x).expect("a solve");
+                for j in 0..rows {
+                    let found = cholesky.half_product(&halves[i], &halves[j])[column];
+                    for other in 0..2 {
+                        let entries = columns(j);
+                        let exact: f64 = entries.iter().map(|(r, v)| v[other] * x[*r]).sum();
+                        assert!((exact - found[other]).abs() < 1e-14, "{i} {j}");
+                    }
+                }
             }
         }
     }

@@ -28,6 +28,10 @@ use crate::system::{MethodError, System, apply_inverse_mass, place_of};
 /// A contact that closes during the step.
 #[derive(Clone, Copy, Debug)]
 struct Point {
+    /// Its number among those found.
+    number: usize,
+    /// Whether it is closed at the end of the last preview.
+    closed: bool,
     bodies: [Option<usize>; 2],
     /// Normal and tangents, for both bodies.
     rows: [[Six; 2]; 3],
@@ -51,8 +55,10 @@ pub struct ContactPhase {
     control: Control,
     points: Vec<Point>,
     active: usize,
-    halves: Vec<Half>,
-    entries: Vec<(usize, f64)>,
+    halves: Vec<Half<3>>,
+    entries: Vec<(usize, [f64; 3])>,
+    /// Whether G belongs to the points.
+    prepared: bool,
     /// G, row-major, three rows for each point.
     matrix: Vec<f64>,
     /// Velocities of the contacts without impulses, m/s.
@@ -85,17 +91,13 @@ impl ContactPhase {
             active: 0,
             halves: Vec::new(),
             entries: Vec::new(),
+            prepared: false,
             matrix: Vec::new(),
             free: Vec::new(),
             impulses: Vec::new(),
             increments: Vec::new(),
             rhs: Vec::new(),
         }
-    }
-
-    /// Whether anything can collide.
-    pub fn is_needed(&self) -> bool {
-        self.needed
     }
 
     /// Deepest overlap at the start of the last step, m.
@@ -113,57 +115,84 @@ impl ContactPhase {
         self.active = active;
     }
 
-    /// Finds the points that may touch during the step.
-    pub fn detect(&mut self, model: &Model, system: &System, h: f64) {
+    /// Finds the points that may touch during the step; false if there are none.
+    pub fn detect(&mut self, model: &Model, system: &System, h: f64) -> bool {
+        self.points.clear();
+        self.prepared = false;
+        self.active = 0;
         if self.needed {
             system.write_state(model, &mut self.state);
             detect(model, &self.state, &self.control, h, &mut self.found);
         }
+        !self.found.points.is_empty()
     }
 
     /// Takes the points that are closed at the end of a flight; false if there are none.
+    /// Points taken before in this step stay, so that G can be used again.
     pub fn select(&mut self, system: &System, preview: &[RigidBody]) -> bool {
-        self.points.clear();
         self.active = 0;
-        for contact in &self.found.points {
+        let mut known = 0;
+        for (number, contact) in self.found.points.iter().enumerate() {
             let left = gap(contact, preview);
-            if left <= 0.0 {
-                self.points.push(Point::new(contact, system, left));
+            while self.points.get(known).is_some_and(|p| p.number < number) {
+                known += 1;
             }
+            let place = self.points.get_mut(known).filter(|p| p.number == number);
+            match place {
+                Some(point) => (point.left, point.closed) = (left, left <= 0.0),
+                None if left <= 0.0 => {
+                    let point = Point::new(contact, number, system, left);
+                    self.points.insert(known, point);
+                    self.prepared = false;
+                }
+                None => {}
+            }
+            self.active += usize::from(left <= 0.0);
         }
-        self.active = self.points.len();
         self.active > 0
     }
 
-    /// Builds G with the factors there are.
-    pub fn prepare(&mut self, mut matrix: Option<&mut SystemMatrix>) -> Result<(), MethodError> {
-        let rows = 3 * self.points.len();
-        if self.halves.len() < rows {
-            self.halves.resize_with(rows, Half::default);
+    /// Builds G with the factors there are, unless that is done.
+    pub fn prepare(&mut self, matrix: Option<&mut SystemMatrix>) -> Result<(), MethodError> {
+        if self.prepared {
+            return Ok(());
         }
-        if let Some(matrix) = matrix.as_deref_mut() {
-            for index in 0..self.points.len() {
-                for row in 0..3 {
-                    self.entries.clear();
-                    couple(&self.points[index], row, matrix, &mut self.entries);
-                    let half = &mut self.halves[3 * index + row];
-                    matrix
-                        .cholesky
-                        .solve_half(&self.entries, &mut matrix.reach, half)
-                        .map_err(super::told)?;
-                }
-            }
-        }
+        self.prepared = true;
+        let (count, rows) = (self.points.len(), 3 * self.points.len());
         self.matrix.clear();
         self.matrix.resize(rows * rows, 0.0);
         for i in 0..rows {
+            for j in 0..rows {
+                self.matrix[i * rows + j] = self.direct(i, j);
+            }
+        }
+        let Some(matrix) = matrix else {
+            return Ok(());
+        };
+        if self.halves.len() < count {
+            self.halves.resize_with(count, Half::default);
+        }
+        for (point, half) in self.points.iter().zip(&mut self.halves) {
+            couple(point, matrix, &mut self.entries);
+            let reach = &mut matrix.reach;
+            matrix
+                .cholesky
+                .solve_half(&self.entries, reach, half)
+                .map_err(super::told)?;
+        }
+        for i in 0..count {
             for j in 0..=i {
-                let direct = self.direct(i, j);
-                let joints = matrix.as_deref().map_or(0.0, |m| {
-                    m.cholesky.half_product(&self.halves[i], &self.halves[j])
-                });
-                self.matrix[i * rows + j] = direct - joints;
-                self.matrix[j * rows + i] = direct - joints;
+                let joints = matrix
+                    .cholesky
+                    .half_product(&self.halves[i], &self.halves[j]);
+                for (a, line) in joints.iter().enumerate() {
+                    for (b, value) in line.iter().enumerate() {
+                        self.matrix[(3 * i + a) * rows + 3 * j + b] -= value;
+                        if i != j {
+                            self.matrix[(3 * j + b) * rows + 3 * i + a] -= value;
+                        }
+                    }
+                }
             }
         }
         Ok(())
@@ -192,6 +221,9 @@ impl ContactPhase {
             let mut change = 0.0f64;
             let mut size = 0.0f64;
             for index in 0..self.points.len() {
+                if !self.points[index].closed {
+                    continue;
+                }
                 change = change.max(self.resolve(index, pass, h));
                 size = size.max(self.impulses[3 * index].abs());
             }
@@ -303,7 +335,7 @@ impl ContactPhase {
 }
 
 impl Point {
-    fn new(contact: &ContactPoint, system: &System, left: f64) -> Point {
+    fn new(contact: &ContactPoint, number: usize, system: &System, left: f64) -> Point {
         let normal = DVec3::from_array(contact.normal);
         let [s, t] = [
             normal.any_orthonormal_pair().0,
@@ -312,6 +344,8 @@ impl Point {
         let bodies = [contact.a, contact.b].map(|body| body.map(|id| id.index()));
         let directions = [normal, s, t];
         let mut point = Point {
+            number,
+            closed: true,
             bodies,
             rows: [[[0.0; 6]; 2]; 3],
             responses: [[[0.0; 6]; 2]; 3],
@@ -348,16 +382,18 @@ fn gap(contact: &ContactPoint, preview: &[RigidBody]) -> f64 {
     DVec3::from_array(contact.normal).dot(apart)
 }
 
-/// The entries of B for one row of a contact.
-fn couple(point: &Point, row: usize, matrix: &SystemMatrix, entries: &mut Vec<(usize, f64)>) {
-    for (body, response) in point.bodies.iter().zip(&point.responses[row]) {
+/// The entries of B for a contact.
+fn couple(point: &Point, matrix: &SystemMatrix, entries: &mut Vec<(usize, [f64; 3])>) {
+    entries.clear();
+    for (side, body) in point.bodies.iter().enumerate() {
         let Some(body) = body else { continue };
-        for &(joint, side) in matrix.joints_of(*body) {
+        for &(joint, joint_side) in matrix.joints_of(*body) {
             let linear = &matrix.linear[joint];
             let first = matrix.pattern().row(joint);
-            let gradients = &rows_of(linear, side)[..linear.rows];
+            let gradients = &rows_of(linear, joint_side)[..linear.rows];
             for (k, gradient) in gradients.iter().enumerate() {
-                entries.push((first + k, dot6(gradient, response)));
+                let values = [0, 1, 2].map(|row| dot6(gradient, &point.responses[row][side]));
+                entries.push((first + k, values));
             }
         }
     }

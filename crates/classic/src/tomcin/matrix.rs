@@ -29,7 +29,7 @@ pub struct SystemMatrix {
     /// The sparse factors.
     pub cholesky: Cholesky,
     /// Memory for forward substitutions of contacts.
-    pub reach: Reach,
+    pub reach: Reach<3>,
     /// Joints at the pose of the factors.
     pub linear: Vec<Linear>,
     /// `M⁻¹ Jᵀ` of each joint, by side and row.

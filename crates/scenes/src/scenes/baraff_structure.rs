@@ -48,31 +48,44 @@ const GOLDEN: f64 = 2.399_963_229_728_653;
 fn make(values: &Values) -> Result<Scene, SceneError> {
     let (count, length) = (values.int("constraints"), values.float("length"));
     let mut structure = Linkage::new(values, values.float("density"));
-    let mut ends: Vec<(BodyId, DVec3)> = Vec::with_capacity(count);
-    for index in 0..count {
-        let bearing = GOLDEN * index as f64;
-        let slope = 0.3 * (1.3 * index as f64).sin();
-        let along = DVec3::new(
-            bearing.cos() * slope.cos(),
-            bearing.sin() * slope.cos(),
-            slope.sin(),
-        );
-        let parent = index.checked_sub(1).map(|k| ends[k / 2]);
+    let mut ends: Vec<Option<(BodyId, DVec3)>> = vec![None; count];
+    // Depth first, so that rods that hang together lie together in memory.
+    let mut waiting = vec![0_usize];
+    let mut last = None;
+    while let Some(index) = waiting.pop() {
+        let parent = index.checked_sub(1).and_then(|k| ends[k / 2]);
         let start = parent.map_or(DVec3::ZERO, |(_, end)| end);
-        let end = start + along * length;
+        let end = start + direction(index) * length;
         let rod = structure.rod(format!("rod-{index}"), [start, end], values.float("width"));
         let name = format!("ball-{index}");
         structure.join(match parent {
             None => JointDef::ball(name, World, rod, start),
             Some((parent, _)) => JointDef::ball(name, parent, rod, start),
         });
-        ends.push((rod, end));
+        ends[index] = Some((rod, end));
+        last = Some(rod);
+        let children = [2 * index + 2, 2 * index + 1];
+        waiting.extend(children.into_iter().filter(|child| *child < count));
     }
-    let last = ends[count - 1].0;
-    Ok(structure.scene(ENTRY.name, values)?.probe(Probe::new(
+    let scene = structure.scene(ENTRY.name, values)?;
+    let Some(last) = last else {
+        return Ok(scene);
+    };
+    Ok(scene.probe(Probe::new(
         "tip-height",
         "height of the last rod",
         "m",
         move |view| view.state.center(last).z,
     )))
+}
+
+/// Where a rod points to at the start.
+fn direction(index: usize) -> DVec3 {
+    let bearing = GOLDEN * index as f64;
+    let slope = 0.3 * (1.3 * index as f64).sin();
+    DVec3::new(
+        bearing.cos() * slope.cos(),
+        bearing.sin() * slope.cos(),
+        slope.sin(),
+    )
 }
