@@ -7,6 +7,10 @@
 //! permutation is folded into the list that copies blocks into the scalar
 //! matrix, so a refactorization moves every number once.
 //!
+//! Beside negative nodes (`role.rs`) pivots have signs, the unit diagonal is that of the
+//! sizes their pivots are compared with, and a pivot that vanishes is shifted, because
+//! dropping its row would not be exact there.
+//!
 //! `L D Lᵀ` and not `L Lᵀ`: the latter does not store the pivot it replaced
 //! (faer 0.24), which ruins the columns behind it.
 
@@ -19,6 +23,7 @@ use crate::dissection::{minimum_degree, nested_dissection};
 use crate::error::check_length;
 use crate::matrix::{BlockMatrix, Pattern};
 use crate::ordering::estimate_order;
+use crate::role::{Role, pivot_scales};
 use crate::tridiagonal::positions;
 use crate::{FactorError, FactorReport, Factorization, PIVOT_TOLERANCE, PatternError, SolveError};
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -31,6 +36,8 @@ use std::sync::Arc;
 /// Stands for an infinite pivot: its row becomes zero to working accuracy, and
 /// its product with any scaled entry is still far from overflow.
 const INFINITE_PIVOT: f64 = 1e60;
+/// What a vanishing pivot becomes beside negative nodes.
+const SHIFTED_PIVOT: f64 = 1e-8;
 
 /// The order of elimination.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,8 +87,10 @@ pub struct Cholesky {
     entries: Vec<f64>,
     /// `T`, in permuted order.
     scaling: Vec<f64>,
-    /// All pivots are expected to be positive.
+    /// The sign that each pivot is expected to have, in permuted order.
     signs: Vec<i8>,
+    /// What a vanishing pivot becomes.
+    replacement: f64,
     symbolic: supernodal::SymbolicSupernodalCholesky<usize>,
     factors: Vec<f64>,
     vector: Vec<f64>,
@@ -105,9 +114,12 @@ impl Cholesky {
             Fill::NestedDissection => nested_dissection(pattern),
             Fill::Given(order) => order.clone(),
         };
+        let order = waiting_last(pattern, order);
         let scalar = ScalarMatrix::new(pattern, &order)?;
         let symbolic = analyse(pattern, scalar.starts.clone(), &scalar.indices)?;
         let n = pattern.dimension();
+        let sign = |&row: &usize| pattern.role(pattern.node_of_row(row)).sign() as i8;
+        let signs = scalar.rows.iter().map(sign).collect();
         let factor_memory = supernodal::factorize_supernodal_numeric_ldlt_scratch::<usize, f64>(
             &symbolic,
             Par::Seq,
@@ -124,7 +136,12 @@ impl Cholesky {
             sources: scalar.sources,
             rows: scalar.rows,
             scaling: vec![1.0; n],
-            signs: vec![1; n],
+            signs,
+            replacement: if pattern.is_mixed() {
+                SHIFTED_PIVOT
+            } else {
+                INFINITE_PIVOT
+            },
             factors: vec![0.0; symbolic.len_val()],
             symbolic,
             vector: vec![0.0; n],
@@ -155,13 +172,10 @@ impl Cholesky {
     fn load(&mut self, matrix: &BlockMatrix) -> f64 {
         let values = matrix.values();
         let starts = self.lower.col_ptr();
-        for (column, scale) in self.scaling.iter_mut().enumerate() {
-            let diagonal = values[self.sources[starts[column]]];
-            *scale = if diagonal > 0.0 {
-                1.0 / diagonal.sqrt()
-            } else {
-                0.0
-            };
+        pivot_scales(matrix, &mut self.vector);
+        for (scale, &row) in self.scaling.iter_mut().zip(&self.rows) {
+            let size = self.vector[row];
+            *scale = if size > 0.0 { 1.0 / size.sqrt() } else { 0.0 };
         }
         for column in 0..self.scaling.len() {
             let range = starts[column]..starts[column + 1];
@@ -176,10 +190,12 @@ impl Cholesky {
         self.add_shift(matrix)
     }
 
-    /// The first permuted row with a negative diagonal entry.
-    fn negative_diagonal(&self, matrix: &BlockMatrix) -> Option<usize> {
+    /// The first permuted row whose diagonal entry has the wrong sign.
+    fn wrong_diagonal(&self, matrix: &BlockMatrix) -> Option<usize> {
         let starts = self.lower.col_ptr();
-        (0..self.scaling.len()).find(|&k| matrix.values()[self.sources[starts[k]]] < 0.0)
+        let wrong =
+            |&k: &usize| f64::from(self.signs[k]) * matrix.values()[self.sources[starts[k]]] < 0.0;
+        (0..self.scaling.len()).find(wrong)
     }
 
     fn add_shift(&mut self, matrix: &BlockMatrix) -> f64 {
@@ -187,15 +203,15 @@ impl Cholesky {
         match self.shift {
             Shift::None => 0.0,
             Shift::Diagonal(fraction) => {
-                for &start in &starts[..self.scaling.len()] {
-                    self.entries[start] += fraction;
+                for (&start, &sign) in starts.iter().zip(&self.signs) {
+                    self.entries[start] += f64::from(sign) * fraction;
                 }
                 fraction
             }
             Shift::Norm(fraction) => {
                 let norm = matrix.norm_one(&mut self.vector).unwrap_or(0.0);
-                for (&start, scale) in starts.iter().zip(&self.scaling) {
-                    self.entries[start] += fraction * norm * scale * scale;
+                for ((&start, scale), &sign) in starts.iter().zip(&self.scaling).zip(&self.signs) {
+                    self.entries[start] += f64::from(sign) * fraction * norm * scale * scale;
                 }
                 fraction
             }
@@ -206,7 +222,7 @@ impl Cholesky {
         let lower = SparseColMatRef::new(self.lower.as_ref(), &self.entries);
         let regularization = LdltRegularization {
             dynamic_regularization_signs: Some(&self.signs),
-            dynamic_regularization_delta: INFINITE_PIVOT,
+            dynamic_regularization_delta: self.replacement,
             dynamic_regularization_epsilon: self.tolerance,
         };
         let stack = MemStack::new(&mut self.memory);
@@ -243,9 +259,9 @@ impl Cholesky {
             let height = end - start + self.symbolic.supernode(s).pattern().len();
             let first = self.symbolic.col_ptr_for_val()[s];
             for k in 0..end - start {
-                let pivot = self.factors[first + k * height + k];
+                let pivot = self.factors[first + k * height + k].abs();
                 found.finite &= pivot.is_finite();
-                if pivot > 0.5 * INFINITE_PIVOT {
+                if pivot == self.replacement {
                     found.dropped_row.get_or_insert(start + k);
                 } else if pivot < found.weakest {
                     found.weakest = pivot;
@@ -297,7 +313,7 @@ impl Factorization for Cholesky {
         matrix.check_pattern(&self.pattern)?;
         self.factored = false;
         let shift = self.load(matrix);
-        if let Some(row) = self.negative_diagonal(matrix) {
+        if let Some(row) = self.wrong_diagonal(matrix) {
             return Err(FactorError::Indefinite {
                 node: self.node_of(row),
             });
@@ -315,6 +331,7 @@ impl Factorization for Cholesky {
         self.factored = true;
         let first_dropped = found.dropped_row.map(|row| self.node_of(row));
         if let Some(node) = first_dropped
+            && !self.pattern.is_mixed()
             && !self.is_consistent(matrix)
         {
             self.factored = false;
@@ -421,6 +438,14 @@ fn cheaper_order(pattern: &Pattern) -> Vec<usize> {
     } else {
         degree
     }
+}
+
+/// Puts the nodes last that have no block of their own before others are eliminated.
+fn waiting_last(pattern: &Pattern, order: Vec<usize>) -> Vec<usize> {
+    let waits = |node: &usize| *node < pattern.nodes() && pattern.role(*node) == Role::Waiting;
+    let (waiting, mut order): (Vec<usize>, Vec<usize>) = order.into_iter().partition(waits);
+    order.extend(waiting);
+    order
 }
 
 /// Symbolic factorization without any further permutation.

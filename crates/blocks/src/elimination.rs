@@ -1,4 +1,4 @@
-//! Block elimination in a given order, with a dense remainder.
+//! Block elimination in a given order, with a dense or a sparse remainder.
 //!
 //! ```text
 //! for node i in order, with later neighbours a, b, …:
@@ -10,14 +10,25 @@
 //! The nodes at the end of the order, the closures, are not eliminated one by
 //! one: what remains for them is the dense Schur complement
 //! `D − C A⁻¹ Cᵀ` (M-ABD, equation 58), which sits behind the factors. `Tree`
-//! uses this file without closures, `Loops` with.
+//! uses this file without closures, `Loops` with. `Condensed` leaves so many nodes that
+//! the Schur complement is kept sparse, laid out like the values of a `BlockMatrix`.
+//!
+//! Patterns with negative nodes (`role.rs`) are eliminated in the same way. There a pivot
+//! that vanishes need not mean a redundant row, so it is shifted and not dropped, and
+//! refinement takes the shift out again.
 
-use crate::MAX_BLOCK;
 use crate::census::Census;
 use crate::chain_kernel::TINY;
 use crate::matrix::{BlockMatrix, Pattern};
 use crate::ordering::later_neighbours;
-use crate::small;
+use crate::role::pivot_scales;
+use crate::small::{self, Rule};
+use crate::{MAX_BLOCK, PatternError};
+use std::sync::Arc;
+
+/// What a vanishing pivot becomes beside negative nodes, relative to its scale: far above
+/// rounding, and small enough for refinement to gain eight digits a round.
+const SHIFT: f64 = 1e-8;
 
 /// One eliminated node.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +37,7 @@ struct Step {
     size: usize,
     row: usize,
     offset: usize,
+    sign: f64,
     links: [usize; 2],
     first_update: usize,
 }
@@ -64,7 +76,11 @@ pub(crate) struct Elimination {
     loads: Vec<Load>,
     values: Vec<f64>,
     scratch: Vec<f64>,
+    scales: Vec<f64>,
     schur_offset: usize,
+    /// Whether the Schur complement is dense, of which only the lower triangle is kept.
+    dense: bool,
+    shift: f64,
 }
 
 impl Elimination {
@@ -74,23 +90,47 @@ impl Elimination {
         Planner::new(pattern, order, closures).plan()
     }
 
-    /// The Schur complement of the closures, row by row, lower triangle.
+    /// The same with a sparse Schur complement. Returns its pattern too, whose nodes are
+    /// those of `rest` in their order.
+    pub fn condensing(
+        pattern: &Pattern,
+        order: &[usize],
+        rest: &[usize],
+    ) -> Result<(Self, Arc<Pattern>), PatternError> {
+        let mut planner = Planner::new(pattern, order, rest);
+        let remainder = planner.make_sparse()?;
+        Ok((planner.plan(), remainder))
+    }
+
+    /// The Schur complement: if dense, row by row, lower triangle; if sparse, laid out like
+    /// the values of its pattern.
     pub fn schur(&self) -> &[f64] {
         &self.values[self.schur_offset..]
+    }
+
+    /// Numbers that the factors hold, without the Schur complement.
+    pub fn stored(&self) -> usize {
+        self.schur_offset
+    }
+
+    /// The size that the pivot of each scalar row is compared with, since `factor`.
+    pub fn scales(&self) -> &[f64] {
+        &self.scales
     }
 
     /// Eliminates everything but the closures.
     pub fn factor(&mut self, matrix: &BlockMatrix, tolerance: f64) -> Census {
         self.load(matrix.values());
+        pivot_scales(matrix, &mut self.scales);
         let mut census = Census::default();
         for s in 0..self.steps.len() {
             let step = self.steps[s];
-            let mut scale = [0.0; MAX_BLOCK];
-            let original = matrix.diagonal(step.node);
-            for k in 0..step.size {
-                scale[k] = original[k * step.size + k];
-            }
-            let found = self.eliminate(&step, &scale, tolerance);
+            let rule = Rule {
+                tolerance,
+                sign: step.sign,
+                shift: self.shift,
+            };
+            let found = self.eliminate(&step, rule);
             census.add(step.node, found);
         }
         census
@@ -115,15 +155,16 @@ impl Elimination {
         }
     }
 
-    fn eliminate(&mut self, step: &Step, scale: &[f64], tolerance: f64) -> crate::census::Pivots {
+    fn eliminate(&mut self, step: &Step, rule: Rule) -> crate::census::Pivots {
         let n = step.size;
+        let scale = &self.scales[step.row..step.row + n];
         let links = &self.links[step.links[0]..step.links[1]];
         let width: usize = links.iter().map(|link| link.size).sum();
         let end = step.offset + n * n + n * width;
         // Everything this node touches lies behind its own factors.
         let (own, later) = self.values.split_at_mut(end);
         let (pivot, blocks) = own[step.offset..].split_at_mut(n * n);
-        let found = small::factor(n, pivot, scale, tolerance);
+        let found = small::factor(n, pivot, scale, rule);
         let scratch = &mut self.scratch[..blocks.len()];
         for (target, &value) in scratch.iter_mut().zip(&*blocks) {
             *target = flush(value);
@@ -144,7 +185,7 @@ impl Elimination {
         for (i, first) in links.iter().enumerate() {
             for (second, target) in links[i..].iter().zip(&mut targets) {
                 // The dense remainder keeps its lower triangle: rows of the later node.
-                let (a, b) = if first.closure {
+                let (a, b) = if first.closure && self.dense {
                     (second, first)
                 } else {
                     (first, second)
@@ -220,6 +261,7 @@ struct Planner<'a> {
     schur_offset: usize,
     schur_rows: Vec<usize>,
     schur_width: usize,
+    sparse: Option<Arc<Pattern>>,
 }
 
 impl<'a> Planner<'a> {
@@ -236,9 +278,35 @@ impl<'a> Planner<'a> {
             schur_offset: 0,
             schur_rows: Vec::with_capacity(closures.len()),
             schur_width: closures.iter().map(|&node| pattern.size(node)).sum(),
+            sparse: None,
         };
         planner.place();
         planner
+    }
+
+    /// Lays the Schur complement out sparsely; returns its pattern.
+    fn make_sparse(&mut self) -> Result<Arc<Pattern>, PatternError> {
+        let rest = &self.order[self.eliminated..];
+        let mut edges: Vec<(usize, usize)> = Vec::new();
+        for later in &self.structure {
+            let first = later.partition_point(|&q| q < self.eliminated);
+            for (k, &a) in later[first..].iter().enumerate() {
+                let pairs = later[first + k + 1..].iter();
+                edges.extend(pairs.map(|&b| (a - self.eliminated, b - self.eliminated)));
+            }
+        }
+        let mut place = vec![usize::MAX; self.order.len()];
+        for (k, &node) in rest.iter().enumerate() {
+            place[node] = k;
+        }
+        let kept = self.pattern.edges().iter();
+        let kept = kept.map(|&(i, j)| (place[i], place[j]));
+        edges.extend(kept.filter(|&(i, j)| i != usize::MAX && j != usize::MAX));
+        let sizes: Vec<usize> = rest.iter().map(|&node| self.pattern.size(node)).collect();
+        let roles = rest.iter().map(|&node| self.pattern.role(node)).collect();
+        let remainder = Pattern::with_roles(&sizes, &edges, roles)?;
+        self.sparse = Some(Arc::clone(&remainder));
+        Ok(remainder)
     }
 
     fn size(&self, position: usize) -> usize {
@@ -268,6 +336,17 @@ impl<'a> Planner<'a> {
 
     /// The block of positions `a ≤ b`: rows of `a` unless both are closures.
     fn target(&self, a: usize, b: usize) -> Target {
+        if let (Some(sparse), true) = (&self.sparse, a >= self.eliminated) {
+            let (i, j) = (a - self.eliminated, b - self.eliminated);
+            let offset = match sparse.edge_index(i, j) {
+                Some(edge) => sparse.edge_offset(edge),
+                None => sparse.diagonal_offset(i),
+            };
+            return Target {
+                offset: self.schur_offset + offset,
+                stride: self.size(b),
+            };
+        }
         if a >= self.eliminated {
             let (row, column) = (
                 self.schur_rows[b - self.eliminated],
@@ -293,14 +372,21 @@ impl<'a> Planner<'a> {
     }
 
     fn plan(self) -> Elimination {
+        let schur = match &self.sparse {
+            Some(sparse) => sparse.values(),
+            None => self.schur_width * self.schur_width,
+        };
         let mut plan = Elimination {
             steps: Vec::with_capacity(self.eliminated),
             links: Vec::new(),
             targets: Vec::new(),
             loads: self.loads(),
-            values: vec![0.0; self.schur_offset + self.schur_width * self.schur_width],
+            values: vec![0.0; self.schur_offset + schur],
             scratch: Vec::new(),
+            scales: vec![0.0; self.pattern.dimension()],
             schur_offset: self.schur_offset,
+            dense: self.sparse.is_none(),
+            shift: if self.pattern.is_mixed() { SHIFT } else { 0.0 },
         };
         let mut widest = 0;
         for p in 0..self.eliminated {
@@ -327,6 +413,7 @@ impl<'a> Planner<'a> {
                 size: self.pattern.size(node),
                 row: self.pattern.row(node),
                 offset: self.offsets[p],
+                sign: self.pattern.role(node).sign(),
                 links: [first_link, plan.links.len()],
                 first_update,
             });
@@ -357,7 +444,8 @@ impl<'a> Planner<'a> {
             .enumerate()
             .map(|(edge, &(i, j))| {
                 let (a, b) = (position[i].min(position[j]), position[i].max(position[j]));
-                let rows = if a >= self.eliminated { b } else { a };
+                let dense = a >= self.eliminated && self.sparse.is_none();
+                let rows = if dense { b } else { a };
                 Load {
                     from: self.pattern.edge_offset(edge),
                     shape: [self.pattern.size(i), self.pattern.size(j)],

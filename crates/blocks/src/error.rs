@@ -5,6 +5,14 @@ use thiserror::Error;
 /// A pattern that cannot be built, or that does not suit the chosen solver.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PatternError {
+    /// The number of roles is not the number of nodes.
+    #[error("{roles} roles were given for {nodes} nodes; give one a node, or none at all")]
+    Roles {
+        /// Number of nodes.
+        nodes: usize,
+        /// Number of roles.
+        roles: usize,
+    },
     /// A block is empty or too large.
     #[error("node {node} has {size} rows, but a block holds 1 to 6: split the node")]
     BlockSize {

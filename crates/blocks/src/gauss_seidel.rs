@@ -82,7 +82,10 @@ impl GaussSeidel {
             for k in 0..n {
                 scale[k] = block[k * n + k];
             }
-            census.add(node, small::factor(n, block, &scale, PIVOT_TOLERANCE));
+            census.add(
+                node,
+                small::factor(n, block, &scale, small::Rule::dropping(PIVOT_TOLERANCE)),
+            );
         }
         let report = census.report(matrix, |node| node)?;
         self.factored = true;

@@ -2,7 +2,8 @@
 //!
 //! A node of the graph is a block row of one to six scalar rows; an edge is a
 //! dense block that couples two nodes. `S` is symmetric and positive
-//! (semi)definite. The sparsity is fixed by a [`Pattern`]; the numbers live in a
+//! (semi)definite, or quasi-definite if some nodes are displacements ([`Role`]).
+//! The sparsity is fixed by a [`Pattern`]; the numbers live in a
 //! [`BlockMatrix`]. Every solver speaks the same three verbs: `symbolic` looks
 //! at the pattern once and allocates, [`Factorization::factor`] reads new
 //! numbers, [`Factorization::solve`] overwrites a right-hand side by its
@@ -15,6 +16,7 @@
 //! | tree, or cliques joined like a tree | [`Tree`] | linear, no fill |
 //! | the same plus a few loops | [`Loops`] | linear times closures |
 //! | any | [`Cholesky`] | sparse, supernodal |
+//! | any, with hubs as nodes | [`Condensed`] | linear in the links, sparse in the hubs |
 //! | any, roughly and warm | [`GaussSeidel`] | per sweep |
 //! | small | [`Dense`] | cubic, the oracle of the tests |
 //!
@@ -47,12 +49,14 @@ mod census;
 mod chain_kernel;
 pub mod choice;
 pub mod cholesky;
+pub mod condensed;
 pub mod condition;
 pub mod cone;
 pub mod dense;
 pub mod dissection;
 mod elimination;
 pub mod error;
+mod front;
 pub mod gauss_seidel;
 mod lanes;
 pub mod line;
@@ -63,12 +67,14 @@ pub mod partitioned;
 mod path;
 mod pivoted;
 pub mod refinement;
+pub mod role;
 mod small;
 pub mod tree;
 pub mod tridiagonal;
 
 pub use choice::direct_solver;
 pub use cholesky::{Cholesky, CholeskyOptions, Fill, Half, Reach, Shift};
+pub use condensed::Condensed;
 pub use condition::{Redundancy, redundancy};
 pub use dense::Dense;
 pub use error::{FactorError, FactorSolveError, PatternError, SolveError};
@@ -79,6 +85,7 @@ pub use matrix::{BlockMatrix, MAX_BLOCK, Pattern};
 pub use ordering::{Plan, Shape, plan};
 pub use partitioned::PartitionedChain;
 pub use refinement::{Refinement, SolveReport};
+pub use role::Role;
 pub use tree::Tree;
 pub use tridiagonal::Chain;
 

@@ -69,10 +69,9 @@ impl Loops {
     }
 
     fn factor_schur(&mut self, matrix: &BlockMatrix) -> Result<FactorReport, FactorError> {
+        let scales = self.elimination.scales();
         for (target, &row) in self.reference.iter_mut().zip(&self.rows) {
-            let node = self.pattern.node_of_row(row);
-            let k = row - self.pattern.row(node);
-            *target = matrix.diagonal(node)[k * self.pattern.size(node) + k];
+            *target = scales[row];
         }
         self.schur
             .entries_mut()

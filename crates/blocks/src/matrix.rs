@@ -5,6 +5,7 @@
 //! by row. `S_ji` is `S_ijᵀ` and is never stored.
 
 use crate::error::{FactorError, PatternError, SolveError, check_length};
+use crate::role::Role;
 use std::sync::Arc;
 
 /// The largest block: a joint takes away at most six degrees of freedom.
@@ -23,12 +24,30 @@ pub struct Pattern {
     edge_offsets: Vec<usize>,
     adjacency_starts: Vec<usize>,
     adjacency: Vec<(usize, usize)>,
+    /// Empty if all nodes are positive.
+    roles: Vec<Role>,
 }
 
 impl Pattern {
     /// Builds a pattern from the number of rows of each node and the coupled
     /// pairs, in any order and direction; repeated pairs are merged.
     pub fn new(sizes: &[usize], edges: &[(usize, usize)]) -> Result<Arc<Self>, PatternError> {
+        Self::with_roles(sizes, edges, Vec::new())
+    }
+
+    /// The same with a role for each node; no roles at all means that every node is
+    /// positive.
+    pub fn with_roles(
+        sizes: &[usize],
+        edges: &[(usize, usize)],
+        roles: Vec<Role>,
+    ) -> Result<Arc<Self>, PatternError> {
+        if !roles.is_empty() && roles.len() != sizes.len() {
+            return Err(PatternError::Roles {
+                nodes: sizes.len(),
+                roles: roles.len(),
+            });
+        }
         check_sizes(sizes)?;
         let edges = merge_edges(sizes.len(), edges)?;
         let rows = running_sum(0, sizes.iter().copied());
@@ -44,6 +63,7 @@ impl Pattern {
             edge_offsets,
             adjacency_starts,
             adjacency,
+            roles,
         }))
     }
 
@@ -65,6 +85,16 @@ impl Pattern {
     /// Rows of every node.
     pub fn sizes(&self) -> &[usize] {
         &self.sizes
+    }
+
+    /// The role of one node.
+    pub fn role(&self, node: usize) -> Role {
+        self.roles.get(node).copied().unwrap_or_default()
+    }
+
+    /// Whether some pivots are negative, so that the matrix is not semidefinite.
+    pub fn is_mixed(&self) -> bool {
+        self.roles.contains(&Role::Negative)
     }
 
     /// First scalar row of a node.
@@ -129,7 +159,11 @@ impl Pattern {
                     .filter(|e| e.1 != usize::MAX),
             );
         }
-        Self::new(&sizes, &edges)
+        let roles = match self.roles.as_slice() {
+            [] => Vec::new(),
+            roles => nodes.iter().map(|&node| roles[node]).collect(),
+        };
+        Self::with_roles(&sizes, &edges, roles)
     }
 
     /// The node that owns a scalar row.

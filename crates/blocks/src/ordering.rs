@@ -6,6 +6,7 @@
 
 use crate::dissection::minimum_degree;
 use crate::matrix::Pattern;
+use crate::role::Role;
 use std::fmt;
 use std::sync::Arc;
 
@@ -83,7 +84,8 @@ pub struct SimplicialOrder {
 
 /// Eliminates nodes whose remaining neighbours are all coupled with each other,
 /// and sets a node aside whenever there is none left: the one with the most
-/// remaining neighbours, since it lies on the most loops.
+/// remaining neighbours, since it lies on the most loops. Waiting nodes wait, and
+/// negative nodes are never set aside, so that what remains is semidefinite.
 pub fn simplicial_order(
     pattern: &Pattern,
     max_closures: usize,
@@ -133,7 +135,7 @@ struct Search<'a> {
 impl Search<'_> {
     /// Whether the remaining neighbours form a clique; leaves them in `clique`.
     fn is_simplicial(&mut self, node: usize) -> bool {
-        if !self.alive[node] {
+        if !self.alive[node] || !self.has_pivot(node) {
             return false;
         }
         self.clique.clear();
@@ -154,6 +156,21 @@ impl Search<'_> {
         clique.iter().enumerate().all(coupled)
     }
 
+    /// Whether a waiting node has waited long enough: one of its groups of negative nodes
+    /// is gone.
+    fn has_pivot(&self, node: usize) -> bool {
+        let gone = |&(other, _): &(usize, usize)| {
+            self.pattern.role(other) == Role::Negative && !self.alive[other]
+        };
+        let group_gone = |at: &(usize, usize)| {
+            let group = self.pattern.neighbours(at.0).iter();
+            let mut group = group.filter(|&&(n, _)| self.pattern.role(n) == Role::Negative);
+            gone(at) && group.all(gone)
+        };
+        self.pattern.role(node) != Role::Waiting
+            || self.pattern.neighbours(node).iter().any(group_gone)
+    }
+
     fn largest_hub(&self) -> Option<usize> {
         let degree = |node: usize| {
             self.pattern
@@ -162,7 +179,8 @@ impl Search<'_> {
                 .filter(|&&(other, _)| self.alive[other])
                 .count()
         };
-        let alive = (0..self.alive.len()).filter(|&node| self.alive[node]);
+        let alive = (0..self.alive.len())
+            .filter(|&node| self.alive[node] && self.pattern.role(node) != Role::Negative);
         alive
             .map(|node| (degree(node), node))
             .reduce(|best, new| if new.0 > best.0 { new } else { best })

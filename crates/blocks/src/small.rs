@@ -25,19 +25,42 @@ macro_rules! by_size {
     };
 }
 
+/// How pivots are judged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rule {
+    /// Fraction of its scale below which a pivot counts as zero.
+    pub tolerance: f64,
+    /// The sign that pivots have.
+    pub sign: f64,
+    /// A pivot that counts as zero becomes this fraction of its scale; if zero, its row is
+    /// dropped instead.
+    pub shift: f64,
+}
+
+impl Rule {
+    /// For semidefinite matrices: rows whose pivot vanishes are dropped.
+    pub fn dropping(tolerance: f64) -> Self {
+        Self {
+            tolerance,
+            sign: 1.0,
+            shift: 0.0,
+        }
+    }
+}
+
 /// Factors the lower triangle of the `n × n` block `a` in place. `scale` holds
-/// the diagonal entries that the pivots are compared with.
-pub(crate) fn factor(n: usize, a: &mut [f64], scale: &[f64], tolerance: f64) -> Pivots {
-    by_size!(n, factor_body(a, scale, tolerance))
+/// the sizes, not negative, that the pivots are compared with.
+pub(crate) fn factor(n: usize, a: &mut [f64], scale: &[f64], rule: Rule) -> Pivots {
+    by_size!(n, factor_body(a, scale, rule))
 }
 
 #[inline(always)]
-fn factor_body(n: usize, a: &mut [f64], scale: &[f64], tolerance: f64) -> Pivots {
+fn factor_body(n: usize, a: &mut [f64], scale: &[f64], rule: Rule) -> Pivots {
     let (a, scale) = (&mut a[..n * n], &scale[..n]);
     let mut found = Pivots::default();
     for k in 0..n {
         let pivot = a[k * n + k];
-        let inverse = admit(pivot, scale[k], tolerance, &mut found);
+        let inverse = admit(pivot, scale[k], rule, &mut found);
         a[k * n + k] = inverse;
         let mut column = [0.0; MAX_BLOCK];
         for i in k + 1..n {
@@ -53,19 +76,20 @@ fn factor_body(n: usize, a: &mut [f64], scale: &[f64], tolerance: f64) -> Pivots
     found
 }
 
-/// `1/pivot`, or zero for a pivot that does not count, with the books kept.
+/// `1/pivot`, or what stands for it if the pivot does not count, with the books kept.
 #[inline(always)]
-pub(crate) fn admit(pivot: f64, scale: f64, tolerance: f64, found: &mut Pivots) -> f64 {
+pub(crate) fn admit(pivot: f64, scale: f64, rule: Rule, found: &mut Pivots) -> f64 {
+    let size = rule.sign * pivot;
     found.sum += pivot;
-    if pivot > tolerance * scale {
+    if size > rule.tolerance * scale {
         let inverse = 1.0 / pivot;
-        found.steepest = f64::max(found.steepest, scale * inverse);
-        inverse
-    } else {
-        found.dropped += 1;
-        found.negative |= pivot < -NEGATIVE * scale.abs();
-        0.0
+        found.steepest = f64::max(found.steepest, rule.sign * scale * inverse);
+        return inverse;
     }
+    found.dropped += 1;
+    found.negative |= size < -NEGATIVE * scale.abs();
+    let shifted = rule.sign * rule.shift * scale;
+    if shifted != 0.0 { 1.0 / shifted } else { 0.0 }
 }
 
 /// `x ← L⁻¹ x`.
@@ -257,7 +281,7 @@ mod tests {
                 let b = product(&x);
                 let scale: Vec<f64> = (0..n).map(|k| a[k * n + k]).collect();
                 let mut factors = a.clone();
-                let pivots = factor(n, &mut factors, &scale, 1e-12);
+                let pivots = factor(n, &mut factors, &scale, Rule::dropping(1e-12));
                 assert_eq!(pivots.dropped, n - rank, "size {n} rank {rank}");
                 let mut solution = b.clone();
                 solve(n, &factors, &mut solution);
@@ -271,8 +295,11 @@ mod tests {
     #[test]
     fn zero_and_negative_blocks_stay_finite() {
         let mut zero = vec![0.0; 9];
-        assert_eq!(factor(3, &mut zero, &[0.0; 3], 1e-12).dropped, 3);
+        assert_eq!(
+            factor(3, &mut zero, &[0.0; 3], Rule::dropping(1e-12)).dropped,
+            3
+        );
         let mut negative = vec![-1.0];
-        assert!(factor(1, &mut negative, &[1.0], 1e-12).negative);
+        assert!(factor(1, &mut negative, &[1.0], Rule::dropping(1e-12)).negative);
     }
 }

@@ -37,6 +37,11 @@ impl Tree {
             }),
         }
     }
+
+    /// Numbers that the factors hold.
+    pub fn stored(&self) -> usize {
+        self.elimination.stored()
+    }
 }
 
 impl Factorization for Tree {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use vincula::contact::ContactSolver;
+use vincula::dual::SolverChoice;
 use vincula::integrate::Integrator;
 
 const EXAMPLES: &str = "\
@@ -51,6 +52,17 @@ pub enum Command {
         /// Set a parameter of the scene; may be repeated
         #[arg(long = "set", value_name = "KEY=VALUE", value_parser = setting)]
         settings: Vec<(String, String)>,
+        /// automatic (default), cholesky, dense or gauss-seidel
+        #[arg(
+            long,
+            value_name = "NAME",
+            default_value = "automatic",
+            hide_default_value = true
+        )]
+        solver: SolverChoice,
+        /// Print one JSON object and nothing else
+        #[arg(long)]
+        json: bool,
     },
     /// Name redundant joints, reactions that are not unique, and joints that do not hold
     ///
@@ -148,6 +160,9 @@ pub struct RunArgs {
     /// tempered (default), rattle, linear-euler, implicit-euler or bdf2
     #[arg(long, value_name = "NAME")]
     pub integrator: Option<Integrator>,
+    /// automatic (default), cholesky, dense or gauss-seidel: what solves for the joint forces
+    #[arg(long, value_name = "NAME")]
+    pub solver: Option<SolverChoice>,
     /// Solver of the contacts: automatic, anticipation, splitting, gauss-seidel or penalty
     #[arg(long, value_name = "NAME", default_value_t = ContactSolver::Automatic)]
     pub contact: ContactSolver,
@@ -233,6 +248,7 @@ pub fn main_job() -> Command {
         settings: Vec::new(),
         steps: None,
         integrator: None,
+        solver: None,
         contact: ContactSolver::Automatic,
         method: Method::Affine,
         threads: None,

@@ -3,12 +3,13 @@
 use std::io::Write;
 
 use serde_json::json;
+use vincula::dual::{IslandPlan, SolverChoice};
 use vincula::prelude::*;
 use vincula_exchange::OutputDir;
 use vincula_scenes::{Entry, Kind, Param, find, gallery as scenes};
 
 use crate::args::RunArgs;
-use crate::engine::{Engine, describe_plan};
+use crate::engine::{Engine, describe_plan, kinds_of_islands};
 use crate::fault::Fault;
 use crate::output;
 use crate::progress::Progress;
@@ -37,6 +38,7 @@ pub fn run(request: &RunArgs) -> Result<(), Fault> {
         &scene,
         request.method,
         request.integrator,
+        request.solver,
         request.contact,
         request.threads.unwrap_or(1) as usize,
     )?;
@@ -182,18 +184,46 @@ fn describe_param(param: &Param) -> serde_json::Value {
     told
 }
 
-/// Tells which solver serves the joints of a scene.
-pub fn plan(name: &str, settings: &[(String, String)]) -> Result<(), Fault> {
+/// Tells which solver serves the joints of a scene, what it costs, and why.
+pub fn plan(
+    name: &str,
+    settings: &[(String, String)],
+    solver: SolverChoice,
+    json: bool,
+) -> Result<(), Fault> {
     let scene = find(name)?.build(&borrowed(settings), 0)?;
-    let work = Workspace::new(&scene.model, Settings::default());
+    let settings = Settings {
+        solver,
+        ..Settings::default()
+    };
+    let work = Workspace::new(&scene.model, settings);
     let (bodies, joints) = (scene.model.bodies().len(), scene.model.joints().len());
+    let (rows, islands) = (scene.model.rows(), work.dual().islands());
+    if json {
+        let kinds: Vec<_> = kinds_of_islands(&work)
+            .iter()
+            .map(|(plan, count)| describe_island(plan, *count))
+            .collect();
+        let told = json!({
+            "scene": name, "bodies": bodies, "joints": joints, "rows": rows,
+            "islands": islands, "kinds": kinds,
+        });
+        say(&format!("{told}\n"));
+        return Ok(());
+    }
     say(&format!(
-        "{name}: {bodies} bodies, {joints} joints with {} rows, {} islands\n",
-        scene.model.rows(),
-        work.dual().islands()
+        "{name}: {bodies} bodies, {joints} joints with {rows} rows, {islands} islands\n"
     ));
     for part in describe_plan(&work).split("; ") {
         say(&format!("  {part}\n"));
     }
     Ok(())
+}
+
+fn describe_island(plan: &IslandPlan, count: usize) -> serde_json::Value {
+    json!({
+        "count": count, "solver": plan.solver, "why": plan.why, "bodies": plan.bodies,
+        "joints": plan.joints, "hubs": plan.hubs, "unknowns": plan.unknowns,
+        "factor_flops": plan.factor_flops, "stored": plan.stored,
+    })
 }

@@ -1,6 +1,7 @@
 //! What advances a scene by one step: affine bodies or a method of the literature.
 
 use vincula::contact::ContactSolver;
+use vincula::dual::{IslandPlan, SolverChoice};
 use vincula::prelude::*;
 use vincula::step::level_in_use;
 use vincula_scenes::{Scene, View};
@@ -54,6 +55,7 @@ impl Engine {
         scene: &Scene,
         method: Method,
         integrator: Option<Integrator>,
+        solver: Option<SolverChoice>,
         contact: ContactSolver,
         threads: usize,
     ) -> Result<Engine, Fault> {
@@ -61,6 +63,12 @@ impl Engine {
             if integrator.is_some() {
                 return Err(Fault::Request(format!(
                     "--integrator belongs to --method affine; {} has its own",
+                    method.name()
+                )));
+            }
+            if solver.is_some() {
+                return Err(Fault::Request(format!(
+                    "--solver belongs to --method affine; {} has its own",
                     method.name()
                 )));
             }
@@ -79,6 +87,7 @@ impl Engine {
             });
         }
         let settings = Settings {
+            solver: solver.unwrap_or_default(),
             contact_solver: contact,
             threads,
             ..Settings::with_integrator(integrator.unwrap_or(scene.integrator))
@@ -191,27 +200,28 @@ impl AffineEngine {
 }
 
 /// The plans of all islands; equal ones are counted rather than repeated.
-pub fn describe_plan(work: &Workspace) -> String {
-    let mut told: Vec<(String, usize)> = Vec::new();
+pub fn kinds_of_islands(work: &Workspace) -> Vec<(IslandPlan, usize)> {
+    let mut found: Vec<(IslandPlan, usize)> = Vec::new();
     for plan in work.dual().plans() {
-        let text = plan.to_string();
-        match told.iter_mut().find(|(known, _)| *known == text) {
+        // By what is told of them, since an unknown cost is equal to no other.
+        let same = |(known, _): &&mut (IslandPlan, usize)| known.to_string() == plan.to_string();
+        match found.iter_mut().find(same) {
             Some((_, count)) => *count += 1,
-            None => told.push((text, 1)),
+            None => found.push((plan.clone(), 1)),
         }
     }
-    if told.is_empty() {
+    found
+}
+
+/// The same in words.
+pub fn describe_plan(work: &Workspace) -> String {
+    let kinds = kinds_of_islands(work);
+    if kinds.is_empty() {
         return "no joints to solve".to_owned();
     }
-    let lines: Vec<String> = told
-        .into_iter()
-        .map(|(text, count)| {
-            if count == 1 {
-                text
-            } else {
-                format!("{count} × {text}")
-            }
-        })
-        .collect();
-    lines.join("; ")
+    let lines = kinds.iter().map(|(plan, count)| match count {
+        1 => plan.to_string(),
+        _ => format!("{count} × {plan}"),
+    });
+    lines.collect::<Vec<String>>().join("; ")
 }

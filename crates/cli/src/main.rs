@@ -47,7 +47,12 @@ fn dispatch(cli: Cli) -> Result<(), Fault> {
     match cli.command.unwrap_or_else(args::main_job) {
         Command::Run(request) => commands::run(&request),
         Command::Gallery { scene, json } => commands::gallery(scene.as_deref(), json),
-        Command::Plan { scene, settings } => commands::plan(&scene, &settings),
+        Command::Plan {
+            scene,
+            settings,
+            solver,
+            json,
+        } => commands::plan(&scene, &settings, solver, json),
         Command::Check(request) => check::check(&request),
         Command::Compare(request) => compare::compare(&request),
     }

@@ -216,7 +216,7 @@ impl Workspace {
         &self.dual
     }
 
-    /// Applies the forces that the dual system was solved for.
+    /// Applies the forces that the dual system was solved for, up to `Dual::put_loads`.
     pub(crate) fn apply_dual(&mut self, first: bool) {
         self.dual.keep_axes();
         if first {
@@ -227,7 +227,7 @@ impl Workspace {
                 .zip(&self.dual.lambda)
                 .for_each(|(t, l)| *t += l);
         }
-        self.dual.load(&mut self.newton, &self.active);
+        self.dual.load(&mut self.newton);
     }
 
     /// The forces of the last iteration are those of the step.
@@ -276,6 +276,17 @@ impl Workspace {
                 h,
             );
         }
+    }
+
+    /// Whether a block can be solved for its free motion as soon as it is predicted: no forces
+    /// that turn are to be added, and no contacts to be looked at, in between.
+    pub(crate) fn solves_ahead(&self) -> bool {
+        !self.dual.turns() && self.contacts.points.is_empty()
+    }
+
+    /// Whether forces have to be gathered again at the end of the step.
+    pub(crate) fn pushed_at_end(&self) -> bool {
+        self.end.is_some()
     }
 
     /// The same at the end of the step, where a force depends on the motion.

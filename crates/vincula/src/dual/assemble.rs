@@ -1,7 +1,9 @@
-//! Blocks of `J H⁻¹ Jᵀ`: for each body, every pair of the joints at it.
+//! Blocks of `J H⁻¹ Jᵀ`: for each body that is no hub, every pair of the joints at it.
+
+use std::cmp::Ordering;
 
 use super::linearize::{GeneralRow, SideRows, dot9};
-use super::ports::{NO_PORT, PORTS};
+use super::ports::NO_PORT;
 use super::{Dual, Incidence};
 use crate::body::affine::Inverse;
 use crate::integrate::newton::NewtonBlock;
@@ -39,7 +41,11 @@ impl Dual {
             if range.is_empty() {
                 continue;
             }
-            if self.general.is_empty() && range.len() <= PORTS {
+            if let Some(hub) = self.hubs[body] {
+                self.add_hub(body, hub, work);
+                continue;
+            }
+            if self.simple[body] {
                 self.add_link(body);
                 continue;
             }
@@ -63,32 +69,28 @@ impl Dual {
     /// A body that joints hold at one or two points only: everything is known already.
     fn add_link(&mut self, body: usize) {
         let (block, lane) = place(body);
-        let start = self.starts[body];
         let ports = &self.ports[block];
-        for incidence in &self.incidences[start..self.starts[body + 1]] {
-            let (island, node) = self.joints_place(incidence.joint as usize);
-            let own: S3 = gather(&ports.own[incidence.port as usize], lane);
-            add_to(self.islands[island].matrix.diagonal_mut(node), &full(&own));
+        let at_body = &self.incidences[self.starts[body]..self.starts[body + 1]];
+        let mut edge = self.edge_starts[body];
+        for (k, i) in at_body.iter().enumerate() {
+            let (island, node_i) = self.joints_place(i.joint as usize);
+            let matrix = &mut self.islands[island].matrix;
+            let own: M3 = full(&gather(&ports.own[i.port as usize], lane));
+            add_to(matrix.diagonal_mut(node_i), &own);
+            for j in &at_body[k + 1..] {
+                let sign = if i.first == j.first { 1.0 } else { -1.0 };
+                // Edges run from the lower to the higher node, `mutual` from port 0 to 1.
+                let ordered = node_i < self.places[j.joint as usize].1 as usize;
+                let mutual: M3 = match (i.port == j.port, ordered == (i.port < j.port)) {
+                    (true, _) => own,
+                    (false, true) => gather(&ports.mutual, lane),
+                    (false, false) => transpose(&gather(&ports.mutual, lane)),
+                };
+                let target = matrix.edge_mut(self.edges[edge] as usize);
+                add_to(target, &mutual.map(|x| sign * x));
+                edge += 1;
+            }
         }
-        if self.starts[body + 1] - start < 2 {
-            return;
-        }
-        let [i, j] = [self.incidences[start], self.incidences[start + 1]];
-        let (island, node_i) = self.joints_place(i.joint as usize);
-        let (_, node_j) = self.joints_place(j.joint as usize);
-        let mutual: M3 = gather(&ports.mutual, lane);
-        let sign = if i.first == j.first { 1.0 } else { -1.0 };
-        // Ports are in the order of the incidences, edges from the lower to the higher node.
-        let mutual = if node_i < node_j {
-            mutual
-        } else {
-            transpose(&mutual)
-        };
-        let edge = self.edges[self.edge_starts[body]] as usize;
-        add_to(
-            self.islands[island].matrix.edge_mut(edge),
-            &mutual.map(|x| sign * x),
-        );
     }
 
     fn add_diagonal(&mut self, incidence: Incidence, body: usize, response: &Response) {
@@ -119,10 +121,10 @@ impl Dual {
             let (block, lane) = place(body);
             let mutual: M3 = gather(&self.ports[block].mutual, lane);
             let sign = self.end(low).side.sign * self.end(high).side.sign;
-            let known = if low.port < high.port {
-                mutual
-            } else {
-                transpose(&mutual)
+            let known = match low.port.cmp(&high.port) {
+                Ordering::Less => mutual,
+                Ordering::Greater => transpose(&mutual),
+                Ordering::Equal => full(&gather(&self.ports[block].own[low.port as usize], lane)),
             };
             let known = known.map(|x| sign * x);
             couple(

@@ -59,6 +59,8 @@ pub(crate) struct AxisRow {
     phi: f64,
     /// Own compliance of the row, without what the law adds, m/N.
     own: f64,
+    /// The part of it that is an entry of the matrix: all but that of hubs, m/N.
+    base: f64,
     /// Compliance that the law adds, m/N.
     added: f64,
     /// λ so far in this iteration, N.
@@ -207,6 +209,7 @@ impl Dual {
                     theta: 1.0,
                     phi: 1.0,
                     own: 0.0,
+                    base: 0.0,
                     added: 0.0,
                     lambda: 0.0,
                     held: 0.0,
@@ -236,13 +239,15 @@ impl Dual {
     }
 
     /// After assembly: reads the own compliance of each row and adds that of its law.
-    pub(super) fn soften(&mut self, scheme: &Scheme, projects: bool) {
+    pub(super) fn soften(&mut self, work: &[NewtonBlock], scheme: &Scheme, projects: bool) {
         for k in 0..self.axes.len() {
+            let of_hubs = self.hub_compliance(self.axes[k].joint, self.axes[k].local, work);
             let (island, node) = self.joints_place(self.axes[k].joint);
             let size = self.islands[island].matrix.pattern().size(node);
             let row = &mut self.axes[k];
             let entry = &mut self.islands[island].matrix.diagonal_mut(node)[row.local * (size + 1)];
-            row.own = *entry;
+            row.base = *entry;
+            row.own = *entry + of_hubs;
             row.lambda = 0.0;
             let stiffness = row.law.linear(row.saturated)[0];
             let ratio = (0.5 * stiffness * row.own / (row.unit * row.unit)).min(1e6);
@@ -295,7 +300,7 @@ impl Dual {
             let row = &mut self.axes[k];
             row.added = added(row);
             self.islands[island].matrix.diagonal_mut(node)[row.local * (size + 1)] =
-                row.own + row.added;
+                row.base + row.added;
         }
     }
 

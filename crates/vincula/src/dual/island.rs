@@ -1,18 +1,15 @@
 //! A connected set of joints and the solver that serves it.
 
-use std::sync::Arc;
+use vincula_blocks::{BlockMatrix, Refinement};
 
-use vincula_blocks::{
-    BlockMatrix, Chain, Cholesky, CholeskyOptions, Dense, Factorization, Loops, Pattern,
-    Refinement, Shape, Tree, plan as classify,
-};
-
+use super::choose::{Draft, Solver};
 use super::linearize::JointRows;
 use super::plan::{IslandPlan, SolverChoice};
 use super::ports::{NO_PORT, PORTS, PortBlock};
 use super::{Dual, DualFault, Incidence};
 use crate::math::dispatch::Level;
 use crate::math::lanes::{LANES, place, scatter};
+use crate::math::small::V3;
 use crate::model::Model;
 
 /// One island of the dual system.
@@ -20,7 +17,7 @@ pub(crate) struct Island {
     /// Joints of the model, in the order of the nodes of the matrix.
     pub joints: Vec<usize>,
     pub matrix: BlockMatrix,
-    solver: Box<dyn Factorization + Send>,
+    solver: Solver,
     refinement: Refinement,
     /// Whether the factorization may be inexact, so that refinement is worth its price.
     refine: bool,
@@ -30,7 +27,11 @@ pub(crate) struct Island {
 
 impl Island {
     pub(super) fn factor(&mut self) -> Result<(), DualFault> {
-        match self.solver.factor(&self.matrix) {
+        let factored = match &mut self.solver {
+            Solver::Direct(solver) => solver.factor(&self.matrix),
+            Solver::Sweeps(sweeps) => sweeps.factor(&self.matrix),
+        };
+        match factored {
             Ok(report) => {
                 self.refine =
                     report.dropped > 0 || report.shift > 0.0 || report.weakest_pivot < 1e-8;
@@ -43,19 +44,6 @@ impl Island {
         }
     }
 
-    /// Solves for one right-hand side in the order of the island's rows.
-    pub(super) fn answer(&mut self, rows: &mut [f64]) {
-        // Lengths agree by construction, and `factor` came first: this cannot fail.
-        let solved = if self.refine {
-            let matrix = &self.matrix;
-            let report = self.refinement.solve(self.solver.as_mut(), matrix, rows);
-            report.map(|_| ())
-        } else {
-            self.solver.solve(rows)
-        };
-        debug_assert!(solved.is_ok());
-    }
-
     pub(super) fn solve(&mut self, lambda: &mut [f64], offsets: &[usize]) {
         let mut row = 0;
         for &joint in &self.joints {
@@ -64,21 +52,45 @@ impl Island {
             self.rhs[row..row + n].copy_from_slice(&lambda[range]);
             row += n;
         }
-        // Lengths agree by construction, and `factor` came first: these cannot fail.
-        let solved = if self.refine {
-            self.refinement
-                .solve(self.solver.as_mut(), &self.matrix, &mut self.rhs)
-                .map(|_| ())
-        } else {
-            self.solver.solve(&mut self.rhs)
-        };
-        debug_assert!(solved.is_ok());
+        // No load from outside acts on hubs: their free motion is in the violation already.
+        self.rhs[row..].fill(0.0);
+        let mut rows = std::mem::take(&mut self.rhs);
+        self.answer(&mut rows);
+        self.rhs = rows;
         row = 0;
         for &joint in &self.joints {
             let range = offsets[joint]..offsets[joint + 1];
             let n = range.len();
             lambda[range].copy_from_slice(&self.rhs[row..row + n]);
             row += n;
+        }
+    }
+}
+
+impl Island {
+    /// Solves for one right-hand side in the order of the island's rows.
+    pub(super) fn answer(&mut self, rows: &mut [f64]) {
+        // Lengths agree by construction, and `factor` came first: this cannot fail.
+        let matrix = &self.matrix;
+        let solved = match &mut self.solver {
+            Solver::Direct(solver) if self.refine => {
+                let report = self.refinement.solve(solver.as_mut(), matrix, rows);
+                report.map(|_| ())
+            }
+            Solver::Direct(solver) => solver.solve(rows),
+            Solver::Sweeps(sweeps) => {
+                sweeps.solve(matrix, rows);
+                Ok(())
+            }
+        };
+        debug_assert!(solved.is_ok());
+    }
+
+    /// The first guess of an iterative solver: forces of all rows of the model, N.
+    pub(super) fn start(&mut self, forces: &[f64], offsets: &[usize]) {
+        if let Solver::Sweeps(sweeps) = &mut self.solver {
+            let ranges = self.joints.iter().map(|&j| offsets[j]..offsets[j + 1]);
+            sweeps.start(ranges.flat_map(|range| forces[range].iter().copied()));
         }
     }
 }
@@ -118,21 +130,20 @@ impl Dual {
             edges: Vec::new(),
             edge_starts: vec![0],
             places: vec![(0, 0); model.joints.len()],
+            hubs: vec![None; incident.len()],
+            simple: Vec::new(),
         };
+        dual.simple = (0..incident.len())
+            .map(|body| dual.is_simple(body))
+            .collect();
         for joints in islands(model, &incident) {
-            dual.add_island(model, &incident, joints, choice);
+            dual.add_island(model, joints, choice);
         }
         dual.index_edges();
         dual
     }
 
-    fn add_island(
-        &mut self,
-        model: &Model,
-        incident: &[Vec<Incidence>],
-        joints: Vec<usize>,
-        choice: SolverChoice,
-    ) {
+    fn add_island(&mut self, model: &Model, joints: Vec<usize>, choice: SolverChoice) {
         let index = self.islands.len();
         for (node, &joint) in joints.iter().enumerate() {
             self.places[joint] = (index as u32, node as u32);
@@ -148,40 +159,50 @@ impl Dual {
             .collect();
         bodies.sort_unstable();
         bodies.dedup();
-        let mut edges = Vec::new();
-        for &body in &bodies {
-            for (k, i) in incident[body].iter().enumerate() {
-                for j in &incident[body][k + 1..] {
-                    let (a, b) = (
-                        self.places[i.joint as usize].1,
-                        self.places[j.joint as usize].1,
-                    );
-                    edges.push((a.min(b) as usize, a.max(b) as usize));
-                }
-            }
-        }
-        let pattern = Pattern::new(&sizes, &edges)
-            .expect("joints have one to six rows and never tie a body to itself");
-        let (solver, plan) = choose(&pattern, choice, &bodies, &joints);
+        let draft = Draft {
+            joints: &joints,
+            bodies: &bodies,
+            sizes,
+        };
+        let decision = self.decide(&draft, choice);
+        self.place_hubs(index, joints.len(), &decision.hubs);
+        let pattern = decision.pattern;
         self.islands.push(Island {
             matrix: BlockMatrix::zeros(&pattern),
-            solver,
+            solver: decision.solver,
             refinement: Refinement::new(pattern.dimension()),
             refine: false,
             rhs: vec![0.0; pattern.dimension()],
-            plan,
+            plan: decision.plan,
             joints,
         });
     }
 
+    /// Whether all joints of a body are points that have a port.
+    fn is_simple(&self, body: usize) -> bool {
+        let at_body = &self.incidences[self.starts[body]..self.starts[body + 1]];
+        let simple = |&at: &Incidence| at.port != NO_PORT && self.side(at).0.count == 0;
+        at_body.iter().all(simple)
+    }
+
+    /// The edges of each body: one a pair of joints, or one a joint and node of the hub.
     fn index_edges(&mut self) {
         for body in 0..self.starts.len() - 1 {
             let at_body = &self.incidences[self.starts[body]..self.starts[body + 1]];
             for (k, i) in at_body.iter().enumerate() {
+                let (island, a) = self.joints_place(i.joint as usize);
+                let matrix = &self.islands[island].matrix;
+                if let Some(hub) = self.hubs[body] {
+                    for half in 0..hub.basis.sizes().len() {
+                        let edge = matrix.edge_index(a, hub.node as usize + half);
+                        let edge = edge.expect("every joint of a hub is an edge");
+                        self.edges.push(edge as u32);
+                    }
+                    continue;
+                }
                 for j in &at_body[k + 1..] {
-                    let (island, a) = self.joints_place(i.joint as usize);
                     let (_, b) = self.joints_place(j.joint as usize);
-                    let edge = self.islands[island].matrix.edge_index(a.min(b), a.max(b));
+                    let edge = matrix.edge_index(a.min(b), a.max(b));
                     self.edges
                         .push(edge.expect("every pair at a body is an edge") as u32);
                 }
@@ -214,15 +235,18 @@ fn incidences(model: &Model) -> Vec<Vec<Incidence>> {
     at
 }
 
-/// Gives the first points of every body to the kernels.
+/// Points nearer than this are one, m: rounding of the anchors of joints that meet.
+const SAME_POINT: f64 = 1e-12;
+
+/// Gives the first points of every body to the kernels. Joints at one point share a port.
 fn assign_ports(incident: &mut [Vec<Incidence>], joints: &mut [JointRows]) -> Vec<PortBlock> {
     let mut blocks = vec![PortBlock::NONE; incident.len().div_ceil(LANES)];
     for (body, at_body) in incident.iter_mut().enumerate() {
         let (block, lane) = place(body);
-        let mut next = 0;
+        let mut found: Vec<V3> = Vec::with_capacity(PORTS);
         for incidence in at_body.iter_mut() {
             let rows = &mut joints[incidence.joint as usize];
-            if !rows.points || next == PORTS {
+            if !rows.points {
                 continue;
             }
             let side = if incidence.first {
@@ -230,10 +254,19 @@ fn assign_ports(incident: &mut [Vec<Incidence>], joints: &mut [JointRows]) -> Ve
             } else {
                 &mut rows.b
             };
-            side.port = next as u8;
-            incidence.port = next as u8;
-            scatter(&mut blocks[block].point[next], lane, &side.point);
-            next += 1;
+            let same = |p: &V3| (0..3).all(|k| (p[k] - side.point[k]).abs() <= SAME_POINT);
+            let port = match found.iter().position(same) {
+                Some(port) => port,
+                None if found.len() == PORTS => continue,
+                None => {
+                    scatter(&mut blocks[block].point[found.len()], lane, &side.point);
+                    found.push(side.point);
+                    found.len() - 1
+                }
+            };
+            side.point = found[port];
+            side.port = port as u8;
+            incidence.port = port as u8;
         }
     }
     blocks
@@ -270,61 +303,4 @@ fn islands(model: &Model, incident: &[Vec<Incidence>]) -> Vec<Vec<usize>> {
         found.push(island);
     }
     found
-}
-
-fn choose(
-    pattern: &Arc<Pattern>,
-    choice: SolverChoice,
-    bodies: &[usize],
-    joints: &[usize],
-) -> (Box<dyn Factorization + Send>, IslandPlan) {
-    let report = classify(pattern);
-    let component = &report.components[0];
-    let cholesky = || -> Box<dyn Factorization + Send> {
-        Box::new(
-            Cholesky::symbolic(pattern, &CholeskyOptions::default())
-                .expect("a valid pattern has a symbolic factorization"),
-        )
-    };
-    let (solver, name, why): (Box<dyn Factorization + Send>, _, _) =
-        match (choice, &component.shape) {
-            (SolverChoice::Dense, _) => (Box::new(Dense::symbolic(pattern)), "dense", "asked for"),
-            (SolverChoice::Cholesky, _) => (cholesky(), "cholesky", "asked for"),
-            (_, Shape::Path { order }) => match Chain::symbolic(pattern, order) {
-                Ok(chain) => (
-                    Box::new(chain),
-                    "chain",
-                    "every joint has at most two neighbours",
-                ),
-                Err(_) => (cholesky(), "cholesky", "the chain could not be ordered"),
-            },
-            (_, Shape::Tree) => match Tree::symbolic(pattern) {
-                Ok(tree) => (
-                    Box::new(tree),
-                    "tree",
-                    "elimination from the leaves makes no fill",
-                ),
-                Err(_) => (cholesky(), "cholesky", "the tree could not be ordered"),
-            },
-            (_, Shape::Loops { closures }) => match Loops::symbolic(pattern, closures.len()) {
-                Ok(loops) => (
-                    Box::new(loops),
-                    "loops",
-                    "a tree once a few joints are set aside",
-                ),
-                Err(_) => (cholesky(), "cholesky", "the loops could not be cut"),
-            },
-            (_, Shape::General) => (cholesky(), "cholesky", "many loops"),
-        };
-    let estimate = component.estimates.iter().find(|e| e.solver == name);
-    let plan = IslandPlan {
-        solver: name,
-        why,
-        bodies: bodies.len(),
-        joints: joints.len(),
-        unknowns: pattern.dimension(),
-        factor_flops: estimate.map_or(f64::NAN, |e| e.factor_flops),
-        stored: estimate.map_or(f64::NAN, |e| e.stored),
-    };
-    (solver, plan)
 }

@@ -3,16 +3,19 @@
 //! A joint contributes a block row. Where it ties two points together (ball, hinge,
 //! universal, fixed) its first three rows are that point, whose compliance has a closed
 //! form; all other rows are kept as gradients in the body frame. Two joints are coupled
-//! when they share a body.
+//! when they share a body, unless the body is a hub and an unknown itself (`hubs.rs`).
 
 mod assemble;
 mod axes;
+mod choose;
+mod hubs;
 mod island;
 mod linearize;
 pub mod plan;
 pub(crate) mod ports;
 mod reach;
 mod redundancy;
+mod sweeps;
 mod turning;
 
 pub(crate) use axes::{ROUNDS, unwrap};
@@ -28,6 +31,7 @@ use crate::math::lanes::{gather, place, scatter};
 use crate::math::small::*;
 use crate::model::Model;
 use axes::AxisRow;
+use hubs::Hub;
 use island::Island;
 use linearize::{GeneralRow, JointRows, SideRows, dot9};
 use ports::{NO_PORT, PortBlock};
@@ -59,6 +63,10 @@ pub struct Dual {
     edge_starts: Vec<usize>,
     /// Island and node of each joint.
     places: Vec<(u32, u32)>,
+    /// The bodies that are kept as unknowns.
+    hubs: Vec<Option<Hub>>,
+    /// Whether all joints of a body are points that have a port.
+    simple: Vec<bool>,
     /// Points of the bodies, by block.
     ports: Vec<PortBlock>,
     level: Level,
@@ -91,43 +99,68 @@ impl Dual {
         self.islands.iter().map(|i| &i.plan)
     }
 
-    /// Linearises every joint at the iterate, assembles and factors.
+    /// Whether some rows are not points: their gradients turn with the bodies.
+    pub(crate) fn turns(&self) -> bool {
+        !self.general.is_empty()
+    }
+
+    /// What the joints need to know of a block of bodies after its free solve: places and
+    /// compliances of the points, while the block is at hand.
+    pub(crate) fn prepare(&mut self, block: usize, n: &NewtonBlock) {
+        if !self.is_empty() {
+            ports::find_compliances(self.level, n, &mut self.ports[block]);
+            ports::find_places(self.level, n, &mut self.ports[block]);
+        }
+    }
+
+    /// Places of the points of a block of bodies that has moved.
+    pub(crate) fn find_places(&mut self, block: usize, n: &NewtonBlock) {
+        if !self.is_empty() {
+            ports::find_places(self.level, n, &mut self.ports[block]);
+        }
+    }
+
+    /// Velocities of the points of a block of bodies, for rates in the body frame.
+    pub(crate) fn find_velocities(&mut self, block: usize, n: &NewtonBlock) {
+        if !self.is_empty() {
+            ports::find_velocities(self.level, n, &mut self.ports[block]);
+        }
+    }
+
+    /// Puts the forces that `load` found at points on a block of bodies.
+    pub(crate) fn put_loads(&mut self, block: usize, n: &mut NewtonBlock) {
+        if !self.is_empty() {
+            let ports = &mut self.ports[block];
+            ports::put_loads(self.level, ports, n);
+            ports.force = PortBlock::NONE.force;
+        }
+    }
+
+    /// Linearises every joint at the iterate, assembles and factors; `prepare` came before.
     pub(crate) fn factor(
         &mut self,
         model: &Model,
         work: &[NewtonBlock],
-        active: &[usize],
         scheme: &Scheme,
         projects: bool,
     ) -> Result<(), DualFault> {
         if self.is_empty() {
             return Ok(());
         }
-        for &block in active {
-            ports::find_compliances(self.level, &work[block], &mut self.ports[block]);
-        }
         self.linearize(model, work);
         self.assemble(model, work);
-        self.soften(scheme, projects);
+        self.soften(work, scheme, projects);
         for island in &mut self.islands {
             island.factor()?;
         }
         Ok(())
     }
 
-    /// Right-hand side: the violation C of every row at the iterate. Returns the largest, m.
-    pub(crate) fn violation(
-        &mut self,
-        model: &Model,
-        work: &[NewtonBlock],
-        active: &[usize],
-        h: f64,
-    ) -> f64 {
+    /// Right-hand side: the violation C of every row at the iterate, whose places are known.
+    /// Returns the largest, m.
+    pub(crate) fn violation(&mut self, model: &Model, work: &[NewtonBlock], h: f64) -> f64 {
         if self.is_empty() {
             return 0.0;
-        }
-        for &block in active {
-            ports::find_places(self.level, &work[block], &mut self.ports[block]);
         }
         let mut worst = 0.0f64;
         for index in 0..self.joints.len() {
@@ -170,12 +203,9 @@ impl Dual {
         }
     }
 
-    /// Right-hand side: h times the rate of every row. Rates are in the body frame. Returns
-    /// the largest of the constraints, m.
-    pub(crate) fn drift(&mut self, work: &[NewtonBlock], active: &[usize], h: f64) -> f64 {
-        for &block in active {
-            ports::find_velocities(self.level, &work[block], &mut self.ports[block]);
-        }
+    /// Right-hand side: h times the rate of every row, after `find_velocities`. Rates are in
+    /// the body frame. Returns the largest of the constraints, m.
+    pub(crate) fn drift(&mut self, work: &[NewtonBlock], h: f64) -> f64 {
         for (index, rows) in self.joints.iter().enumerate() {
             let out = &mut self.lambda[self.offsets[index]..self.offsets[index + 1]];
             out.fill(0.0);
@@ -214,6 +244,13 @@ impl Dual {
         worst.max(self.rate_sides(h))
     }
 
+    /// Starts a step: forces of all rows to begin with, N, for solvers that guess.
+    pub(crate) fn start_forces(&mut self, forces: &[f64]) {
+        for island in &mut self.islands {
+            island.start(forces, &self.offsets);
+        }
+    }
+
     /// Solves for the multipliers of the current right-hand side.
     pub(crate) fn solve(&mut self) {
         for island in &mut self.islands {
@@ -221,8 +258,8 @@ impl Dual {
         }
     }
 
-    /// Puts the constraint forces `−Jᵀλ` on the bodies.
-    pub(crate) fn load(&mut self, work: &mut [NewtonBlock], active: &[usize]) {
+    /// Puts the constraint forces `−Jᵀλ` on the bodies; those at points wait for `put_loads`.
+    pub(crate) fn load(&mut self, work: &mut [NewtonBlock]) {
         for (index, rows) in self.joints.iter().enumerate() {
             let lambda = &self.lambda[self.offsets[index]..self.offsets[index + 1]];
             for side in [&rows.a, &rows.b] {
@@ -234,11 +271,10 @@ impl Dual {
                     let force = scale(&[lambda[0], lambda[1], lambda[2]], side.sign);
                     rest = &lambda[3..];
                     if side.port != NO_PORT {
-                        scatter(
-                            &mut self.ports[block].force[side.port as usize],
-                            lane,
-                            &force,
-                        );
+                        let target = &mut self.ports[block].force[side.port as usize];
+                        for k in 0..3 {
+                            target[k][lane] += force[k];
+                        }
                     } else {
                         let load = side.point_load(&gather(&n.rot, lane), &force);
                         subtract(n, lane, &load, &force);
@@ -248,9 +284,6 @@ impl Dual {
                     subtract(n, lane, &row.a.map(|x| l * x), &scale(&row.t, *l));
                 }
             }
-        }
-        for &block in active {
-            ports::put_loads(self.level, &self.ports[block], &mut work[block]);
         }
     }
 

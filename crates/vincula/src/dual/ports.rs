@@ -1,4 +1,5 @@
-//! Ports: the first two points at which joints hold a body, eight bodies at a time.
+//! Ports: the first two points at which joints hold a body, eight bodies at a time. Joints
+//! that meet at a point share its port.
 //!
 //! Most bodies of large worlds are links with a point at either end. Their places,
 //! velocities, compliances `R W̄ Rᵀ` and loads are computed by kernels over whole blocks;
@@ -31,7 +32,7 @@ pub(crate) struct PortBlock {
     pub own: [[Lane; 6]; PORTS],
     /// Displacement of the first point under a force at the second, world, m/N.
     pub mutual: [Lane; 9],
-    /// `Jᵀλ` at the points, world, N.
+    /// `Jᵀλ` at the points, world, N; zero but for the time from `load` to `Dual::put_loads`.
     pub force: [[Lane; 3]; PORTS],
 }
 

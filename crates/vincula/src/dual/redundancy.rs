@@ -136,6 +136,19 @@ impl Dual {
         Ok(())
     }
 
+    /// The pairs of nodes whose joints share a body.
+    fn pairs(&self, bodies: &[usize]) -> Vec<(usize, usize)> {
+        let mut pairs = Vec::new();
+        for &body in bodies {
+            let at_body = &self.incidences[self.starts[body]..self.starts[body + 1]];
+            let node = |at: &super::Incidence| self.joints_place(at.joint as usize).1;
+            for (k, i) in at_body.iter().enumerate() {
+                pairs.extend(at_body[k + 1..].iter().map(|j| (node(i), node(j))));
+            }
+        }
+        pairs
+    }
+
     /// The matrix G of one island.
     fn rigid_mobility(&self, model: &Model, state: &State, island: &Island) -> BlockMatrix {
         // The island's own matrix also has rows for springs and drives; they bind nothing.
@@ -144,12 +157,12 @@ impl Dual {
             .iter()
             .map(|&j| model.joints[j].rows())
             .collect();
-        let pattern = Pattern::new(&sizes, island.matrix.pattern().edges())
-            .expect("joints have one to six rows and the edges are those of a pattern");
-        let mut matrix = BlockMatrix::zeros(&pattern);
         let mut bodies: Vec<usize> = ends(model, &island.joints).flatten().collect();
         bodies.sort_unstable();
         bodies.dedup();
+        let pattern = Pattern::new(&sizes, &self.pairs(&bodies))
+            .expect("joints have one to six rows and never tie a body to itself");
+        let mut matrix = BlockMatrix::zeros(&pattern);
         for body in bodies {
             let mobility = Mobility::new(model, state, body);
             let at_body = &self.incidences[self.starts[body]..self.starts[body + 1]];

@@ -80,16 +80,16 @@ fn stage_of<'a>(
     (&mut work.stage, &mut work.dual, scene)
 }
 
-/// First stage: no gap is negative at the end of the step.
+/// First stage: no gap is negative at the end of the step. False if there are no contacts.
 pub(super) fn hold_apart(
     model: &Model,
     state: &State,
     work: &mut Workspace,
     scheme: &Scheme,
     report: &mut StepReport,
-) -> Result<(), DualFault> {
+) -> Result<bool, DualFault> {
     if work.contacts.points.is_empty() {
-        return Ok(());
+        return Ok(false);
     }
     let (stage, dual, scene) = stage_of(model, state, work, scheme);
     if report.iterations == 1 {
@@ -125,7 +125,7 @@ pub(super) fn hold_apart(
     let Stage { rows, movers, .. } = &work.stage;
     report.contact_residual = sweep::residual(rows, movers);
     report.penetration = work.stage.end_first();
-    Ok(())
+    Ok(true)
 }
 
 /// Whether joints hold a body in contact.
@@ -217,11 +217,16 @@ pub(super) fn stop_approach(
 
 /// One more projection onto what the joints allow.
 fn project_joints(work: &mut Workspace, scheme: &Scheme) {
-    work.dual.drift(&work.newton, &work.active, scheme.h);
+    for &index in &work.active {
+        work.dual.find_velocities(index, &work.newton[index]);
+    }
+    work.dual.drift(&work.newton, scheme.h);
     work.dual.solve();
     work.apply_dual(false);
     for &index in &work.active {
-        tempered::project_add(work.level, false, scheme, &mut work.newton[index]);
+        let n = &mut work.newton[index];
+        work.dual.put_loads(index, n);
+        tempered::project_add(work.level, false, scheme, n);
     }
 }
 

@@ -57,13 +57,14 @@ pub fn step(
         return Ok(report);
     }
     work.dual.start_axes(model, state, control);
+    work.dual.start_forces(&state.held);
     find_contacts(model, state, control, work, h);
     advance_free_bodies(model, state, work, h);
     let scheme = predict_free_motion(model, state, work, h)?;
     let mut report = solve_step(model, state, work, &scheme)?;
     work.keep_multipliers();
     find_velocity(model, state, control, work, &scheme, &mut report)?;
-    report.residual = work.dual.violation(model, &work.newton, &work.active, h);
+    report.residual = work.dual.violation(model, &work.newton, h);
     commit(model, state, work, h)?;
     Ok(report)
 }

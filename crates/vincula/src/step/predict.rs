@@ -26,7 +26,9 @@ pub(super) fn advance_free_bodies(model: &Model, state: &State, work: &mut Works
     }
 }
 
-/// Where every body would go without constraints.
+/// Where every body would go without constraints. Forces of rows that turn act with the
+/// direction they had at the start of the step. Without such rows the first free solve is
+/// made too.
 pub(super) fn predict_free_motion(
     model: &Model,
     state: &State,
@@ -44,6 +46,7 @@ pub(super) fn predict_free_motion(
         (Integrator::Bdf2, Some(_)) => bdf2::scheme(h),
         (integrator, _) => euler::scheme(h, integrator == Integrator::LinearEuler),
     };
+    let ahead = work.solves_ahead();
     for &index in &work.active {
         let (params, past, n) = (
             &model.params[index],
@@ -77,22 +80,22 @@ pub(super) fn predict_free_motion(
             }
             _ => euler::predict(work.level, params, past, memory, kick, &scheme, n),
         }
+        if work.settings.integrator.projects() {
+            n.base = [n.t_pred, n.v];
+            n.t = n.t_pred;
+        }
+        // Whatever needs no other body is done while the block is at hand: going through
+        // memory once more costs as much as the work itself.
+        if ahead {
+            newton::free_solve(work.level, params, &scheme, 0.0, n);
+            work.dual.prepare(index, n);
+        }
     }
     set_loose_apart(work);
     if work.settings.integrator.projects() {
-        add_turning_loads(model, state, work, &scheme);
+        let forces = &state.held;
+        work.dual
+            .add_turning_loads(model, state, &scheme, forces, &mut work.newton);
     }
     Ok(scheme)
-}
-
-/// Forces of rows that turn act with the direction they had at the start of the step.
-fn add_turning_loads(model: &Model, state: &State, work: &mut Workspace, scheme: &Scheme) {
-    for &index in &work.active {
-        let n = &mut work.newton[index];
-        n.base = [n.t_pred, n.v];
-        n.t = n.t_pred;
-    }
-    let forces = &state.held;
-    work.dual
-        .add_turning_loads(model, state, scheme, forces, &mut work.newton);
 }

@@ -31,23 +31,27 @@ pub(super) fn solve_step(
     loop {
         report.iterations += 1;
         let caution = caution(report.iterations);
-        for &index in &work.active {
-            newton::free_solve(
-                work.level,
-                &model.params[index],
-                scheme,
-                caution,
-                &mut work.newton[index],
-            );
+        // Where nothing stood in its way, the first free solve came with the prediction.
+        if report.iterations > 1 || !work.solves_ahead() {
+            for &index in &work.active {
+                let n = &mut work.newton[index];
+                newton::free_solve(work.level, &model.params[index], scheme, caution, n);
+                work.dual.prepare(index, n);
+            }
         }
         work.dual
-            .factor(model, &work.newton, &work.active, scheme, projects)
+            .factor(model, &work.newton, scheme, projects)
             .map_err(|fault| dual_fault(model, fault, time))?;
-        correct(model, work, scheme.h, rule.residual, true)
-            .and_then(|()| hold_apart(model, state, work, scheme, &mut report))
+        report.update = correct(model, work, scheme.h, rule.residual, true)
+            .and_then(|update| {
+                let touched = hold_apart(model, state, work, scheme, &mut report)?;
+                Ok(if touched {
+                    largest_update(work)
+                } else {
+                    update
+                })
+            })
             .map_err(|fault| dual_fault(model, fault, time))?;
-        let blocks = work.active.iter().map(|i| largest(&work.newton[*i]));
-        report.update = blocks.fold(0.0, |m, x| if x > m || x.is_nan() { x } else { m });
         report.converged = report.update <= rule.update;
         if report.converged || report.iterations >= rule.limit {
             return Ok(report);
@@ -86,21 +90,27 @@ fn caution(iteration: usize) -> f64 {
 }
 
 /// Solves for the constraint forces and moves the bodies; rows that are not linear get a few
-/// more solves with the same factor. `fresh` says that no forces act yet.
+/// more solves with the same factor. `fresh` says that no forces act yet, and that places are
+/// known. Returns the largest change of an entry of A.
 pub(super) fn correct(
     model: &Model,
     work: &mut Workspace,
     h: f64,
     tolerance: f64,
     fresh: bool,
-) -> Result<(), DualFault> {
+) -> Result<f64, DualFault> {
+    if !fresh {
+        for &index in &work.active {
+            work.dual.find_places(index, &work.newton[index]);
+        }
+    }
     let mut previous = f64::INFINITY;
     for pass in 0.. {
-        let violation = work.dual.violation(model, &work.newton, &work.active, h);
+        let violation = work.dual.violation(model, &work.newton, h);
         let first = pass == 0;
         let stuck = pass > 1 && !(violation < 0.5 * previous);
         if !first && (violation <= tolerance || stuck) {
-            return Ok(());
+            return Ok(largest_update(work));
         }
         previous = violation;
         work.dual.solve();
@@ -108,11 +118,19 @@ pub(super) fn correct(
             settle_axes(model, work, h)?;
         }
         work.apply_dual(first && fresh);
+        let mut update = 0.0f64;
+        let again = !work.dual.is_empty() && !work.linear;
         for &index in &work.active {
-            newton::accept(work.level, &mut work.newton[index]);
+            let n = &mut work.newton[index];
+            work.dual.put_loads(index, n);
+            let u = newton::accept(work.level, n);
+            if again {
+                work.dual.find_places(index, n);
+            }
+            update = if u > update || u.is_nan() { u } else { update };
         }
-        if work.dual.is_empty() || work.linear {
-            return Ok(());
+        if !again {
+            return Ok(update);
         }
     }
     unreachable!("the violation cannot halve for ever")
@@ -124,10 +142,16 @@ fn settle_axes(model: &Model, work: &mut Workspace, h: f64) -> Result<(), DualFa
         if !work.dual.decide_axes(h)? {
             break;
         }
-        work.dual.violation(model, &work.newton, &work.active, h);
+        work.dual.violation(model, &work.newton, h);
         work.dual.solve();
     }
     Ok(())
+}
+
+/// Largest change of an entry of A in this iteration.
+fn largest_update(work: &Workspace) -> f64 {
+    let blocks = work.active.iter().map(|i| largest(&work.newton[*i]));
+    blocks.fold(0.0, |m, x| if x > m || x.is_nan() { x } else { m })
 }
 
 fn largest(n: &NewtonBlock) -> f64 {

@@ -21,31 +21,51 @@ pub(super) fn find_velocity(
     if work.settings.integrator.projects() {
         turn_velocity(model, work, scheme, time)?;
         turn_loose(model, work, scheme);
-        work.gather_forces_again(model, time + h, control, h);
+        if work.pushed_at_end() {
+            work.gather_forces_again(model, time + h, control, h);
+            for k in 0..work.active.len() {
+                project_free(model, work, scheme, work.active[k]);
+            }
+        }
         return project_velocity(model, state, work, scheme, report)
             .map_err(|fault| dual_fault(model, fault, time));
     }
     for &index in &work.active {
-        newton::set_velocity(work.level, scheme, &mut work.newton[index]);
+        let n = &mut work.newton[index];
+        newton::set_velocity(work.level, scheme, n);
+        work.dual.find_places(index, n);
     }
     Ok(())
 }
 
-/// Velocity in the middle of a tempered step.
+/// Velocity in the middle of a tempered step, and the rest of the free motion unless forces
+/// are still to be gathered.
 fn turn_velocity(
     model: &Model,
     work: &mut Workspace,
     scheme: &Scheme,
     time: f64,
 ) -> Result<(), StepError> {
-    for &index in &work.active {
+    for k in 0..work.active.len() {
+        let index = work.active[k];
         let n = &mut work.newton[index];
         if !tempered::turn_velocity(work.level, &model.params[index], scheme, n) {
             let a = n.a;
             return Err(inverted(model, index, &a, time));
         }
+        if !work.pushed_at_end() {
+            project_free(model, work, scheme, index);
+        }
     }
     Ok(())
+}
+
+/// Step 4 of a tempered step without joints, for one block.
+fn project_free(model: &Model, work: &mut Workspace, scheme: &Scheme, index: usize) {
+    let kick = &work.kicks[index.min(work.kicks.len() - 1)];
+    let n = &mut work.newton[index];
+    tempered::project_free(work.level, &model.params[index], kick, scheme, n);
+    work.dual.find_velocities(index, n);
 }
 
 /// Second half of a tempered step: velocities that the joints allow.
@@ -57,27 +77,31 @@ fn project_velocity(
     report: &mut StepReport,
 ) -> Result<(), DualFault> {
     work.dual.start_rates(model, &work.newton, scheme.h)?;
-    for &index in &work.active {
-        let kick = &work.kicks[index.min(work.kicks.len() - 1)];
-        let n = &mut work.newton[index];
-        tempered::project_free(work.level, &model.params[index], kick, scheme, n);
-    }
+    // With nothing left to do afterwards, the end comes while a block is at hand.
+    let ends = work.linear && work.contacts.points.is_empty();
     let mut previous = f64::INFINITY;
     for pass in 0..PASSES {
-        let drift = work.dual.drift(&work.newton, &work.active, scheme.h);
+        let drift = work.dual.drift(&work.newton, scheme.h);
         if pass > 0 && !(drift < 0.1 * previous && drift > work.settings.residual_tolerance) {
             break;
         }
         previous = drift;
         work.dual.solve();
         while pass == 0 && work.dual.release_limits(scheme.h)? {
-            work.dual.drift(&work.newton, &work.active, scheme.h);
+            work.dual.drift(&work.newton, scheme.h);
             work.dual.solve();
         }
         work.apply_dual(pass == 0);
         for &index in &work.active {
             let n = &mut work.newton[index];
+            work.dual.put_loads(index, n);
             tempered::project_add(work.level, pass == 0, scheme, n);
+            if ends {
+                tempered::project_end(work.level, &model.params[index], n);
+                work.dual.find_places(index, n);
+            } else {
+                work.dual.find_velocities(index, n);
+            }
         }
         if work.linear {
             break;
@@ -85,9 +109,12 @@ fn project_velocity(
     }
     stop_approach(model, state, work, scheme, report);
     work.average_multipliers();
-    for &index in &work.active {
-        let n = &mut work.newton[index];
-        tempered::project_end(work.level, &model.params[index], n);
+    if !ends {
+        for &index in &work.active {
+            let n = &mut work.newton[index];
+            tempered::project_end(work.level, &model.params[index], n);
+            work.dual.find_places(index, n);
+        }
     }
     Ok(())
 }
