@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use vincula::contact::ContactSolver;
 use vincula::dual::SolverChoice;
 use vincula::integrate::Integrator;
 
@@ -162,6 +163,9 @@ pub struct RunArgs {
     /// automatic (default), cholesky, dense or gauss-seidel: what solves for the joint forces
     #[arg(long, value_name = "NAME")]
     pub solver: Option<SolverChoice>,
+    /// Solver of the contacts: automatic, anticipation, splitting, gauss-seidel or penalty
+    #[arg(long, value_name = "NAME", default_value_t = ContactSolver::Automatic)]
+    pub contact: ContactSolver,
     /// The mechanics of a body
     #[arg(long, value_enum, value_name = "NAME", default_value_t = Method::Affine)]
     pub method: Method,
@@ -245,6 +249,7 @@ pub fn main_job() -> Command {
         steps: None,
         integrator: None,
         solver: None,
+        contact: ContactSolver::Automatic,
         method: Method::Affine,
         threads: None,
         seed: 0,

@@ -53,6 +53,7 @@ impl ClassicEngine {
             iterations: report.iterations,
             converged: report.converged,
             residual: report.residual,
+            ..Advance::default()
         })
     }
 

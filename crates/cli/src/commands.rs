@@ -39,6 +39,7 @@ pub fn run(request: &RunArgs) -> Result<(), Fault> {
         request.method,
         request.integrator,
         request.solver,
+        request.contact,
         request.threads.unwrap_or(1) as usize,
     )?;
     let steps = request

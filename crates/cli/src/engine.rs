@@ -1,5 +1,6 @@
 //! What advances a scene by one step: affine bodies or a method of the literature.
 
+use vincula::contact::ContactSolver;
 use vincula::dual::{IslandPlan, SolverChoice};
 use vincula::prelude::*;
 use vincula::step::level_in_use;
@@ -12,7 +13,7 @@ use crate::rigid::RigidEngine;
 use crate::single::SingleEngine;
 
 /// What one step did.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Advance {
     /// Newton iterations; for rigid bodies, evaluations of the force.
     pub iterations: usize,
@@ -20,6 +21,12 @@ pub struct Advance {
     pub converged: bool,
     /// Largest violation of a joint, m.
     pub residual: f64,
+    /// Points of contact.
+    pub contacts: usize,
+    /// Depth of the worst contact, m.
+    pub penetration: f64,
+    /// Largest violation of Coulomb's law, relative to the largest contact force.
+    pub contact_residual: f64,
 }
 
 /// A scene in motion.
@@ -49,6 +56,7 @@ impl Engine {
         method: Method,
         integrator: Option<Integrator>,
         solver: Option<SolverChoice>,
+        contact: ContactSolver,
         threads: usize,
     ) -> Result<Engine, Fault> {
         if method != Method::Affine {
@@ -80,6 +88,7 @@ impl Engine {
         }
         let settings = Settings {
             solver: solver.unwrap_or_default(),
+            contact_solver: contact,
             threads,
             ..Settings::with_integrator(integrator.unwrap_or(scene.integrator))
         };
@@ -154,7 +163,13 @@ impl Engine {
     /// What solves the joints.
     pub fn plan(&self) -> String {
         match self {
-            Engine::Affine(engine) => describe_plan(&engine.work),
+            Engine::Affine(engine) => {
+                let joints = describe_plan(&engine.work);
+                match engine.work.contact_plan() {
+                    Some(contacts) => format!("{joints}; {contacts}"),
+                    None => joints,
+                }
+            }
             Engine::Rigid(engine) => engine.plan().to_owned(),
             Engine::Single(_) => "no joints to solve".to_owned(),
             Engine::Classic(engine) => engine.plan(),
@@ -177,6 +192,9 @@ impl AffineEngine {
             iterations: report.iterations,
             converged: report.converged,
             residual: report.residual,
+            contacts: report.contacts,
+            penetration: report.penetration,
+            contact_residual: report.contact_residual,
         })
     }
 }

@@ -69,6 +69,10 @@ pub struct Report {
     pub wall_s: f64,
     /// Step length over the median duration of a step.
     pub real_time_factor: f64,
+    /// Depth of the worst contact, m.
+    pub penetration_max: f64,
+    /// Largest violation of Coulomb's law, relative to the largest contact force.
+    pub contact_residual_max: f64,
     pub probes: Vec<ProbeReport>,
     pub warnings: Vec<String>,
     /// Why the run stopped early.
@@ -86,7 +90,7 @@ impl Report {
             bodies: model.bodies().len(),
             joints: model.joints().len(),
             rows: model.rows(),
-            contacts: 0,
+            contacts: outcome.contacts,
             h: scene.h,
             steps: outcome.steps,
             ms_per_step: outcome.step_time,
@@ -107,6 +111,8 @@ impl Report {
             time: outcome.time,
             wall_s: outcome.wall,
             real_time_factor: scene.h / (1e-3 * outcome.step_time.median),
+            penetration_max: outcome.penetration_max,
+            contact_residual_max: outcome.contact_residual_max,
             warnings: warnings(request, scene, engine, &outcome),
             probes: probes(&scene.probes, &outcome),
             error: outcome.error,

@@ -150,6 +150,7 @@ impl RigidEngine {
             iterations: evaluations.get(),
             converged: true,
             residual,
+            ..Advance::default()
         })
     }
 

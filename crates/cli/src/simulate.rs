@@ -31,6 +31,12 @@ pub struct Outcome {
     pub unconverged: usize,
     /// Largest violation of a joint at the end of a step, m.
     pub residual_max: f64,
+    /// Most points of contact in a step.
+    pub contacts: usize,
+    /// Depth of the worst contact of all steps, m.
+    pub penetration_max: f64,
+    /// Largest violation of Coulomb's law, relative to the largest force of its step.
+    pub contact_residual_max: f64,
     /// Energy at the start, at the end and its largest gain over the start, J.
     pub energy: [f64; 3],
     /// Largest kinetic energy, J: what a gain is to be measured by.
@@ -113,6 +119,7 @@ pub fn simulate(
     }
     let (mut done, mut iterations, mut unconverged) = (0, 0, 0);
     let (mut residual_max, mut error) = (0.0f64, None);
+    let (mut contacts, mut penetration_max, mut contact_residual_max) = (0, 0.0f64, 0.0f64);
     while done < steps {
         let start = Instant::now();
         let advance = match engine.advance(scene) {
@@ -127,6 +134,9 @@ pub fn simulate(
         iterations += advance.iterations;
         unconverged += usize::from(!advance.converged);
         residual_max = residual_max.max(advance.residual);
+        contacts = contacts.max(advance.contacts);
+        penetration_max = penetration_max.max(advance.penetration);
+        contact_residual_max = contact_residual_max.max(advance.contact_residual);
         if done % look_every == 0 || done == steps {
             watch.look(scene, &engine.view(scene));
         }
@@ -147,6 +157,9 @@ pub fn simulate(
         iterations_mean: iterations as f64 / done as f64,
         unconverged,
         residual_max,
+        contacts,
+        penetration_max,
+        contact_residual_max,
         energy: [watch.start, watch.end, watch.most - watch.start],
         kinetic_max: watch.kinetic,
         finite,

@@ -85,6 +85,7 @@ impl SingleEngine {
             iterations,
             converged: true,
             residual: 0.0,
+            ..Advance::default()
         })
     }
 

@@ -9,17 +9,17 @@
 //! ```
 //!
 //! (semismooth Newton, Alart and Curnier 1991). Blocks with P = 0 are apart and drop out.
-//! Rows that lean on each other, such as four corners of a rigid box, make D singular; a small
-//! multiple of each diagonal entry picks one of the solutions, and the next step corrects what
-//! it cost.
+//! Rows that lean on each other, such as four corners of a rigid box, make D singular, and a bad
+//! guess of the states makes steps too long. A multiple of each diagonal entry bounds the step;
+//! it shrinks while steps help and grows when one does not (Levenberg and Marquardt).
 
 use super::dense::{Delassus, triple};
 use super::{Triple, project};
 
 /// Newton steps of one attempt.
-const STEPS: usize = 12;
-/// Fraction of the block's compliance that is added to the diagonal.
-const SHIFT: f64 = 1e-9;
+const STEPS: usize = 20;
+/// Fraction of the block's compliance that is added to the diagonal: at first, at least and at most.
+const SHIFT: [f64; 3] = [1e-6, 1e-10, 1.0];
 
 /// Memory of Newton's method.
 #[derive(Clone, Debug, Default)]
@@ -62,34 +62,46 @@ impl Delassus {
     /// Takes Newton steps while they help; returns how many. The slip is up to date before and
     /// after.
     pub(super) fn newton(&mut self, tolerance: f64) -> usize {
-        let mut residual = self.residual();
+        let mut merit = self.merit();
+        let mut shift = SHIFT[0];
         for step in 0..STEPS {
             let mut scratch = std::mem::take(&mut self.scratch);
             scratch.before.clear();
             scratch.before.extend_from_slice(&self.lambda);
-            let solved = self.newton_step(&mut scratch);
+            let solved = self.newton_step(&mut scratch, shift);
             self.scratch = scratch;
-            let next = if solved {
-                self.find_slip();
-                self.residual()
-            } else {
-                f64::NAN
-            };
+            self.find_slip();
+            let next = if solved { self.merit() } else { f64::NAN };
             // Not a number is no improvement.
-            if !(next < 0.9 * residual) {
-                self.lambda.copy_from_slice(&self.scratch.before);
-                self.find_slip();
-                return step;
+            if next < merit {
+                merit = next;
+                shift = (0.1 * shift).max(SHIFT[1]);
+                if self.residual() <= tolerance {
+                    return step + 1;
+                }
+                continue;
             }
-            residual = next;
-            if residual <= tolerance {
-                return step + 1;
+            self.lambda.copy_from_slice(&self.scratch.before);
+            self.find_slip();
+            shift *= 10.0;
+            if shift > SHIFT[2] {
+                return step;
             }
         }
         STEPS
     }
 
-    fn newton_step(&mut self, s: &mut Scratch) -> bool {
+    /// Sum of the squares of the violations.
+    fn merit(&self) -> f64 {
+        (0..self.blocks())
+            .map(|k| {
+                let (l, u) = (triple(&self.lambda, k), triple(&self.slip, k));
+                super::violation(&l, &u, self.mu[k], self.compliance(k)).powi(2)
+            })
+            .sum()
+    }
+
+    fn newton_step(&mut self, s: &mut Scratch, shift: f64) -> bool {
         let rows = 3 * self.blocks();
         s.active.clear();
         s.slopes.clear();
@@ -134,7 +146,7 @@ impl Delassus {
             }
             for r in 0..3 {
                 for c in 0..3 {
-                    let own = if r == c { 1.0 + SHIFT } else { 0.0 };
+                    let own = if r == c { 1.0 + shift } else { 0.0 };
                     s.matrix[(3 * i + r) * n + 3 * i + c] += own - s.slopes[i][3 * r + c];
                 }
             }

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use glam::DVec3;
+use vincula::contact::ContactSolver;
 use vincula::contact::{Contacts, detect};
 use vincula::diagnostics::{energy, worst_gap};
 use vincula::model::Control;
@@ -86,7 +87,14 @@ pub(super) fn run(
         trouble: None,
         centers: Vec::new(),
     };
-    match Engine::new(scene, contestant.method, contestant.integrator, None, 1) {
+    match Engine::new(
+        scene,
+        contestant.method,
+        contestant.integrator,
+        None,
+        ContactSolver::Automatic,
+        1,
+    ) {
         Err(fault) => track.trouble = Some(fault.to_string()),
         Ok(mut engine) => drive(scene, &mut engine, limits, &mut track),
     }

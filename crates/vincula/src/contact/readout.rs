@@ -2,8 +2,8 @@
 
 use glam::DVec3;
 
-use super::ContactPoint;
 use super::rows::{along, frame_of};
+use super::{ContactPoint, ContactSolver};
 use crate::model::{BodyId, ColliderId, Wrench};
 use crate::settings::Workspace;
 
@@ -95,6 +95,21 @@ impl Workspace {
             total.torque += one.torque;
         }
         total
+    }
+
+    /// What solves the contacts, and why; `None` when nothing can touch.
+    pub fn contact_plan(&self) -> Option<String> {
+        let why = match self.settings.contact_solver {
+            ContactSolver::Automatic => {
+                "Gauss–Seidel, then anticipation for groups of up to 130 points"
+            }
+            _ => "asked for",
+        };
+        let points = self.contacts.points.len();
+        (points > 0).then(|| {
+            let solver = self.settings.contact_solver;
+            format!("contacts by {solver}: {points} points at last ({why})")
+        })
     }
 
     /// Pairs of colliders with a sensor that overlapped at the start of the last step.

@@ -13,7 +13,9 @@ use crate::math::small::*;
 use crate::model::{Control, Model, State};
 
 /// Turns between contacts and joints at most.
-const TURNS: usize = 50;
+const TURNS: usize = 4;
+/// Times at most that gaps are corrected for the curved path of rotating bodies.
+const BENDS: usize = 2;
 
 /// Finds contacts, and which blocks of bodies they touch.
 pub(super) fn find_contacts(
@@ -98,6 +100,13 @@ pub(super) fn hold_apart(
     let (tolerance, rule) = (work.settings.contact_tolerance, work.settings.iteration());
     for _ in 0..TURNS {
         report.sweeps += work.stage.solve(&work.settings);
+        for _ in 0..BENDS {
+            let (stage, _, scene) = stage_of(model, state, work, scheme);
+            if stage.bend(&scene) <= tolerance {
+                break;
+            }
+            report.sweeps += work.stage.solve(&work.settings);
+        }
         for mover in work.stage.movers.all.iter_mut().filter(|m| !m.loose) {
             let untold = std::mem::take(&mut mover.untold);
             movers::displace(&mut work.newton, mover.body as usize, &untold);
