@@ -49,7 +49,8 @@ pub(super) fn commit(
     Ok(())
 }
 
-/// Whether every number of a block is finite: 0·x is zero for finite x only.
+/// Whether every number of a block and its square, of which energies are made, is finite: 0·x is
+/// zero for finite x only.
 pub(crate) fn is_sound(block: &StateBlock) -> bool {
     let mut sum = [0.0; LANES];
     for row in block
@@ -60,7 +61,7 @@ pub(crate) fn is_sound(block: &StateBlock) -> bool {
         .chain(&block.v)
     {
         for lane in 0..LANES {
-            sum[lane] += 0.0 * row[lane];
+            sum[lane] += 0.0 * (row[lane] * row[lane]);
         }
     }
     sum == [0.0; LANES]
