@@ -217,7 +217,7 @@ pub fn biases(joint: &Joint, places: [&Place; 2], rates: [&Velocity; 2], out: &m
     }
 }
 
-/// A gradient for affine coordinates, for rigid ones: with δA = [δθ] A the angular part is
+/// A gradient for affine coordinates, for rigid ones: with `δA = [δθ] A` the angular part is
 /// the axial vector of `G Aᵀ`.
 pub fn rigid_gradient(gradient: &Gradient, r: &DMat3) -> Six {
     let g = DMat3::from_cols_array(&gradient.a).transpose() * r.transpose();
