@@ -53,7 +53,7 @@ impl Default for Settings {
             iteration_limit: 50,
             threads: 1,
             contact_solver: ContactSolver::Automatic,
-            cone_tolerance: 1e-8,
+            cone_tolerance: 1e-9,
             contact_tolerance: 1e-10,
             sweep_limit: 200,
             level: detected(),

@@ -44,7 +44,9 @@ pub struct Delassus {
 /// Sweeps between two attempts of Newton's method.
 const SWEEPS: usize = 8;
 /// Rounds in which λ may still change by its own leaning on the last one.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 16;
+/// Rounds in a row that may fail to halve the violation.
+const PATIENCE: usize = 3;
 /// Compliance that the first round adds, as a fraction of the block's own. A round that
 /// succeeds lets the next one add a tenth of it, one that fails thirty times as much.
 const SHIFT: f64 = 1e-4;
@@ -76,9 +78,9 @@ impl Delassus {
         let mut report = ConeReport::default();
         self.find_slip();
         report.residual = self.residual();
-        let mut shift = SHIFT;
+        let (mut shift, mut best, mut patience) = (SHIFT, report.residual, PATIENCE);
         for _ in 0..ROUNDS {
-            if report.residual <= tolerance {
+            if report.residual <= tolerance || patience == 0 {
                 break;
             }
             self.lean(shift, 1.0);
@@ -89,6 +91,11 @@ impl Delassus {
             report.residual = self.residual();
             shift *= if eased { 0.1 } else { 30.0 };
             shift = shift.clamp(1e-8, 1.0);
+            if report.residual < 0.5 * best {
+                (best, patience) = (report.residual, PATIENCE);
+            } else {
+                patience -= 1;
+            }
         }
         report
     }

@@ -275,9 +275,11 @@ impl Stage {
             groups,
             ..
         } = self;
-        // At rest the forces of the last step are those of this one.
+        // At rest the forces of the last step are those of this one. The residual says nothing of
+        // rolling and torsional friction.
+        let spins = rows.iter().any(|row| row.spin.is_some());
         let exact = settings.contact_solver != ContactSolver::GaussSeidel;
-        if exact && sweep::residual(rows, movers) <= 10.0 * settings.cone_tolerance {
+        if exact && !spins && sweep::residual(rows, movers) <= 10.0 * settings.cone_tolerance {
             return 0;
         }
         let affordable = (MOST_ROWS_SWEPT / rows.len().max(1)).max(FEWEST_SWEEPS);
@@ -285,7 +287,6 @@ impl Stage {
             settings.contact_tolerance,
             settings.sweep_limit.min(affordable),
         );
-        let spins = rows.iter().any(|row| row.spin.is_some());
         let way = match settings.contact_solver {
             ContactSolver::Splitting => Way::Splitting,
             _ => Way::Newton,
