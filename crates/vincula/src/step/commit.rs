@@ -1,6 +1,6 @@
 //! The end of a step: the new state replaces the old one if it is sound.
 
-use super::error::not_finite;
+use super::error::{body_name, not_finite};
 use super::{StepError, Workspace};
 use crate::integrate::Integrator;
 use crate::math::lanes::LANES;
@@ -25,6 +25,9 @@ pub(super) fn commit(
     if let Some(index) = moved.into_iter().find(|i| !is_sound(&work.next[*i])) {
         return Err(not_finite(model, index, &work.next[index], state.time));
     }
+    if let Some(error) = runaway(model, state, work, h) {
+        return Err(error);
+    }
     for &index in &work.active {
         state.memory[index].load = work.newton[index].held;
         state.memory[index].slow = work.newton[index].slow;
@@ -47,6 +50,36 @@ pub(super) fn commit(
     work.last_h = h;
     state.time += h;
     Ok(())
+}
+
+/// Factor by which the largest speed of a world with contacts cannot honestly grow in a step.
+const JUMP: f64 = 1e4;
+
+/// Contacts that could not be resolved show as a body far faster than anything before.
+fn runaway(model: &Model, state: &State, work: &Workspace, h: f64) -> Option<StepError> {
+    if work.contacts.points.is_empty() {
+        return None;
+    }
+    let before = state.blocks.iter().flat_map(speeds).fold(0.0, f64::max);
+    let most = JUMP * (before + 1.0 + model.gravity.length() * h);
+    for (block, next) in work.next.iter().enumerate() {
+        for (lane, speed) in speeds(next).into_iter().enumerate() {
+            if speed > most {
+                return Some(StepError::Contact {
+                    body: body_name(model, block, lane),
+                    speed,
+                    time: state.time,
+                });
+            }
+        }
+    }
+    None
+}
+
+/// Speeds of the centres of eight bodies, m/s.
+fn speeds(block: &StateBlock) -> [f64; LANES] {
+    let [x, y, z] = &block.v;
+    std::array::from_fn(|lane| (x[lane] * x[lane] + y[lane] * y[lane] + z[lane] * z[lane]).sqrt())
 }
 
 /// Whether every number of a block and its square, of which energies are made, is finite: 0·x is

@@ -40,6 +40,19 @@ pub enum StepError {
         /// Time at the start of the step, s.
         time: f64,
     },
+    /// Contacts could not be resolved: a body would be thrown off.
+    #[error(
+        "the contacts around body '{body}' could not be resolved at t = {time} s: it would be \
+         thrown off at {speed:.3e} m/s; use a smaller step"
+    )]
+    Contact {
+        /// Name of the body.
+        body: String,
+        /// Speed it would get, m/s.
+        speed: f64,
+        /// Time at the start of the step, s.
+        time: f64,
+    },
     /// The dual system could not be factored.
     #[error("the joints around '{joint}' could not be solved at t = {time} s: {reason}")]
     Dual {
