@@ -278,12 +278,8 @@ impl Baraff {
         self.forces.fill([0.0; 6]);
         self.solve(model, Purpose::Impulse)?;
         self.kick(1.0);
-        match self.system.not_finite() {
-            None => Ok(residual),
-            Some(body) => Err(MethodError::NotFinite {
-                body: model.bodies()[body].name.clone(),
-            }),
-        }
+        self.system.check_finite(model)?;
+        Ok(residual)
     }
 
     /// Finds the points that may touch during the step.

@@ -303,11 +303,8 @@ impl Method for ClinePai {
         check_step(h)?;
         self.before.clone_from(&self.system.bodies);
         let time = self.system.time;
-        let mut done = self.advance(model, control, h);
-        if let (Ok(_), Some(body)) = (&done, self.system.not_finite()) {
-            let body = model.bodies()[body].name.clone();
-            done = Err(MethodError::NotFinite { body });
-        }
+        let done = self.advance(model, control, h);
+        let done = done.and_then(|found| self.system.check_finite(model).map(|()| found));
         match done {
             Ok(pivots) => Ok(MethodReport {
                 iterations: 1 + pivots,

@@ -284,11 +284,8 @@ impl Method for RigidImplicit {
     ) -> Result<MethodReport, MethodError> {
         check_step(h)?;
         self.start.clone_from(&self.system.bodies);
-        let mut done = self.advance(model, control, h);
-        if let (Ok(_), Some(body)) = (&done, self.system.not_finite()) {
-            let body = model.bodies()[body].name.clone();
-            done = Err(MethodError::NotFinite { body });
-        }
+        let done = self.advance(model, control, h);
+        let done = done.and_then(|found| self.system.check_finite(model).map(|()| found));
         match done {
             Ok((iterations, converged)) => {
                 self.system.time += h;

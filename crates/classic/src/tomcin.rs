@@ -358,13 +358,8 @@ impl Method for Tomcin {
         check_step(h)?;
         self.before.clone_from(&self.system.bodies);
         let time = self.system.time;
-        let mut outcome = self.advance(model, control, h);
-        if let (Ok(_), Some(body)) = (&outcome, self.system.not_finite()) {
-            let body = body.min(model.bodies().len() - 1);
-            outcome = Err(MethodError::NotFinite {
-                body: model.bodies()[body].name.clone(),
-            });
-        }
+        let outcome = self.advance(model, control, h);
+        let outcome = outcome.and_then(|found| self.system.check_finite(model).map(|()| found));
         if outcome.is_err() {
             self.system.bodies.clone_from(&self.before);
             self.system.time = time;

@@ -189,6 +189,18 @@ impl System {
         total
     }
 
+    /// An error that names the first body whose motion is not finite.
+    pub fn check_finite(&self, model: &Model) -> Result<(), MethodError> {
+        match self.not_finite() {
+            None => Ok(()),
+            Some(body) => Err(MethodError::NotFinite {
+                body: model.bodies()[body.min(model.bodies().len() - 1)]
+                    .name
+                    .clone(),
+            }),
+        }
+    }
+
     /// The first body whose motion is not finite.
     pub fn not_finite(&self) -> Option<usize> {
         self.bodies.iter().position(|b| {
