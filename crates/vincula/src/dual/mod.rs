@@ -105,7 +105,7 @@ impl Dual {
         for &block in active {
             ports::find_compliances(self.level, &work[block], &mut self.ports[block]);
         }
-        self.linearize(model, work);
+        self.linearize(model, work, true);
         self.assemble(model, work);
         self.soften(scheme, projects);
         for island in &mut self.islands {
@@ -155,6 +155,19 @@ impl Dual {
             }
         }
         worst.max(self.axis_sides(model, work, h))
+    }
+
+    /// `Σ |λ C|` over the constraints for these forces λ, N, where `violation` was asked for C,
+    /// J.
+    pub(crate) fn penalty(&self, forces: &[f64]) -> f64 {
+        let mut sum = 0.0;
+        for (rows, start) in self.joints.iter().zip(&self.offsets) {
+            let range = *start..start + rows.constraints as usize;
+            for (force, value) in forces[range.clone()].iter().zip(&self.lambda[range]) {
+                sum += (force * value).abs();
+            }
+        }
+        sum
     }
 
     /// Place or velocity of a ported end; the world's point is where it is, at rest.

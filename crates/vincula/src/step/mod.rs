@@ -1,7 +1,9 @@
 //! One time step, top to bottom.
 
 mod commit;
+mod descend;
 mod error;
+mod flight;
 mod predict;
 mod solve;
 mod velocity;
@@ -46,7 +48,7 @@ pub fn step(
     let scheme = predict_free_motion(model, state, work, h)?;
     let mut report = solve_step(model, state, work, &scheme)?;
     work.keep_multipliers();
-    find_velocity(model, state, control, work, &scheme)?;
+    find_velocity(model, state, control, work, &scheme, &report)?;
     report.residual = work.dual.violation(model, &work.newton, &work.active, h);
     commit(model, state, work, h)?;
     Ok(report)

@@ -86,7 +86,6 @@ pub(super) fn predict_free_motion(
 fn add_turning_loads(model: &Model, state: &State, work: &mut Workspace, scheme: &Scheme) {
     for &index in &work.active {
         let n = &mut work.newton[index];
-        n.base = [n.t_pred, n.v];
         n.t = n.t_pred;
     }
     let forces = &state.held;

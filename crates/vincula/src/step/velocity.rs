@@ -1,9 +1,9 @@
 //! The velocity at the end of a step.
 
 use super::error::{dual_fault, inverted};
-use super::{StepError, Workspace};
+use super::{StepError, StepReport, Workspace};
 use crate::dual::DualFault;
-use crate::integrate::{Scheme, newton, tempered};
+use crate::integrate::{Integrator, Scheme, newton, tempered};
 use crate::model::{Control, Model, State};
 
 /// The velocity that follows from the new pose; the default and RATTLE make it one that the
@@ -14,10 +14,12 @@ pub(super) fn find_velocity(
     control: &Control,
     work: &mut Workspace,
     scheme: &Scheme,
+    report: &StepReport,
 ) -> Result<(), StepError> {
+    let far = report.iterations > 1 && work.settings.integrator == Integrator::Tempered;
     let (time, h) = (state.time, scheme.h);
     if work.settings.integrator.projects() {
-        turn_velocity(model, work, scheme, time)?;
+        turn_velocity(model, work, scheme, far, time)?;
         work.gather_forces_again(model, time + h, control, h);
         return project_velocity(model, work, scheme)
             .map_err(|fault| dual_fault(model, fault, time));
@@ -33,11 +35,12 @@ fn turn_velocity(
     model: &Model,
     work: &mut Workspace,
     scheme: &Scheme,
+    far: bool,
     time: f64,
 ) -> Result<(), StepError> {
     for &index in &work.active {
         let n = &mut work.newton[index];
-        if !tempered::turn_velocity(work.level, &model.params[index], scheme, n) {
+        if !tempered::turn_velocity(work.level, &model.params[index], scheme, far, n) {
             let a = n.a;
             return Err(inverted(model, index, &a, time));
         }
@@ -77,7 +80,7 @@ fn project_velocity(model: &Model, work: &mut Workspace, scheme: &Scheme) -> Res
     work.average_multipliers();
     for &index in &work.active {
         let n = &mut work.newton[index];
-        tempered::project_end(work.level, &model.params[index], n);
+        tempered::project_end(work.level, &model.params[index], scheme, n);
     }
     Ok(())
 }
