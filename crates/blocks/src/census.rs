@@ -61,6 +61,11 @@ impl Census {
         self.negative = self.negative.or(other.negative);
     }
 
+    /// Whether everything is finite and no pivot came near to vanishing.
+    pub fn is_safe(&self) -> bool {
+        self.sum.is_finite() && self.dropped == 0 && self.steepest < 1e8
+    }
+
     /// The report, or why there is none. `node_of` turns places into nodes.
     pub fn report(
         &self,

@@ -10,6 +10,10 @@
 //! `L D Lᵀ` and not `L Lᵀ`: the latter does not store the pivot it replaced
 //! (faer 0.24), which ruins the columns behind it.
 
+mod reach;
+
+pub use reach::{Half, Reach};
+
 use crate::census::blame_non_finite;
 use crate::dissection::{minimum_degree, nested_dissection};
 use crate::error::check_length;
@@ -134,6 +138,17 @@ impl Cholesky {
     /// Numbers that the factors hold, padding of supernodes included.
     pub fn stored(&self) -> usize {
         self.factors.len()
+    }
+
+    /// Entries of L below its diagonal, padding of supernodes included.
+    pub fn entries_below(&self) -> usize {
+        (0..self.symbolic.n_supernodes())
+            .map(|s| {
+                let width = self.symbolic.supernode_end()[s] - self.symbolic.supernode_begin()[s];
+                let below = self.symbolic.supernode(s).pattern().len();
+                width * below + width * (width - 1) / 2
+            })
+            .sum()
     }
 
     /// Copies and scales the values. Returns the shift that was added.

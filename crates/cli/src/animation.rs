@@ -1,9 +1,10 @@
 //! The animation of a run: one mesh per distinct shape, one track per body.
 
-use glam::DVec3;
-use vincula::body::shape::{Shape, ShapeError};
+use glam::{DQuat, DVec3};
+use vincula::body::shape::{Shape, ShapeError, TriMesh};
 use vincula::body::tessellate::tessellate;
-use vincula::model::Body;
+use vincula::contact::{Carrier, Collider, ColliderShape};
+use vincula::model::{Body, Pose};
 use vincula_exchange::{Animation, MeshData, NodeTrack, Shading};
 use vincula_scenes::Scene;
 
@@ -24,6 +25,7 @@ const COLORS: [[f32; 4]; 5] = [
     [0.45, 0.16, 0.35, 1.0],
 ];
 const FLOOR: [f32; 4] = [0.5, 0.5, 0.5, 1.0];
+const WALL: [f32; 4] = [0.5, 0.5, 0.5, 0.15];
 
 /// Shapes and tracks of a recorded run.
 pub fn animation(scene: &Scene, recording: &Recording) -> Result<Animation, ShapeError> {
@@ -57,7 +59,88 @@ pub fn animation(scene: &Scene, recording: &Recording) -> Result<Animation, Shap
     if let Some(ground) = scene.model.ground() {
         add_floor(&mut result, recording, ground.height)?;
     }
+    add_fixed(&mut result, scene, recording)?;
     Ok(result)
+}
+
+/// The colliders that stand still in the world.
+fn add_fixed(
+    result: &mut Animation,
+    scene: &Scene,
+    recording: &Recording,
+) -> Result<(), ShapeError> {
+    let fixed = scene.model.colliders().iter();
+    for collider in fixed.filter(|collider| collider.carrier == Carrier::World) {
+        let (mesh, pose) = match &collider.shape {
+            ColliderShape::Solid(shape) => (mesh_of(&collider.name, shape, FLOOR)?, collider.pose),
+            ColliderShape::HalfSpace { normal } => {
+                plane(&collider.name, collider, *normal, recording)?
+            }
+            ColliderShape::Sheet(sheet) => (sheet_of(&collider.name, sheet), collider.pose),
+            ColliderShape::HeightField(field) => {
+                (sheet_of(&collider.name, &field.mesh()), collider.pose)
+            }
+        };
+        result.meshes.push(mesh);
+        let q = pose.rotation;
+        result.nodes.push(NodeTrack {
+            name: collider.name.clone(),
+            mesh: result.meshes.len() - 1,
+            translations: vec![pose.translation.to_array(); result.times.len()],
+            rotations_wxyz: vec![[q.w, q.x, q.y, q.z]; result.times.len()],
+        });
+    }
+    Ok(())
+}
+
+/// A slab under a plane, about where the bodies are, and wide enough for them.
+fn plane(
+    name: &str,
+    collider: &Collider,
+    normal: DVec3,
+    recording: &Recording,
+) -> Result<(MeshData, Pose), ShapeError> {
+    let (low, high) = extent(recording);
+    let normal = collider.pose.rotation * normal.normalize();
+    let middle = 0.5 * (low + high);
+    let above = normal.dot(middle - collider.pose.translation);
+    let wide = 0.5 * (high - low).length() + 0.5;
+    let thickness = 0.01;
+    let shape = Shape::Box {
+        half_extents: DVec3::new(wide, wide, thickness),
+    };
+    let pose = Pose {
+        translation: middle - (above + thickness) * normal,
+        rotation: DQuat::from_rotation_arc(DVec3::Z, normal),
+    };
+    // Walls would hide what is behind them.
+    let upright = normal.z.abs() < 0.5;
+    let mesh = mesh_of(name, &shape, if upright { WALL } else { FLOOR })?;
+    Ok((mesh, pose))
+}
+
+fn sheet_of(name: &str, sheet: &TriMesh) -> MeshData {
+    MeshData {
+        name: name.to_owned(),
+        positions: sheet
+            .vertices
+            .iter()
+            .map(|v| v.as_vec3().to_array())
+            .collect(),
+        triangles: sheet.triangles.clone(),
+        color: FLOOR,
+        shading: Shading::Smooth,
+    }
+}
+
+/// The box around all centres at all times.
+fn extent(recording: &Recording) -> (DVec3, DVec3) {
+    let nothing = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+    let places = recording.positions.chunks_exact(3);
+    places.fold(nothing, |(low, high), at| {
+        let point = DVec3::new(at[0], at[1], at[2]);
+        (low.min(point), high.max(point))
+    })
 }
 
 /// Samples at most 60 times a second, and few enough for all bodies.
@@ -147,11 +230,7 @@ fn track(
 
 /// A slab under everything that moved, with a margin.
 fn add_floor(result: &mut Animation, recording: &Recording, height: f64) -> Result<(), ShapeError> {
-    let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-    for at in recording.positions.chunks_exact(3) {
-        let point = DVec3::new(at[0], at[1], at[2]);
-        (low, high) = (low.min(point), high.max(point));
-    }
+    let (low, high) = extent(recording);
     let middle = 0.5 * (low + high);
     let half = 0.5 * (high - low) + 0.5;
     let thickness = 0.01;

@@ -33,7 +33,12 @@ pub(crate) fn borrowed(settings: &[(String, String)]) -> Vec<(&str, &str)> {
 pub fn run(request: &RunArgs) -> Result<(), Fault> {
     let entry = find(&request.scene)?;
     let scene = entry.build(&borrowed(&request.settings), request.seed)?;
-    let mut engine = Engine::new(&scene, request.method, request.integrator)?;
+    let mut engine = Engine::new(
+        &scene,
+        request.method,
+        request.integrator,
+        request.threads.unwrap_or(1) as usize,
+    )?;
     let steps = request
         .steps
         .map_or_else(|| scene.steps(), |steps| steps as usize);

@@ -44,6 +44,7 @@ impl Engine {
         scene: &Scene,
         method: Method,
         integrator: Option<Integrator>,
+        threads: usize,
     ) -> Result<Engine, Fault> {
         if method != Method::Affine {
             if integrator.is_some() {
@@ -59,7 +60,10 @@ impl Engine {
                 _ => Engine::Rigid(RigidEngine::new(scene, method)?),
             });
         }
-        let settings = Settings::with_integrator(integrator.unwrap_or(scene.integrator));
+        let settings = Settings {
+            threads,
+            ..Settings::with_integrator(integrator.unwrap_or(scene.integrator))
+        };
         Ok(Engine::Affine(AffineEngine {
             state: scene.state.clone(),
             control: Control::new(&scene.model),
@@ -113,6 +117,14 @@ impl Engine {
         match self {
             Engine::Affine(engine) => level_in_use(&engine.work).name(),
             Engine::Rigid(_) | Engine::Single(_) => "baseline",
+        }
+    }
+
+    /// Threads in use.
+    pub fn threads(&self) -> usize {
+        match self {
+            Engine::Affine(engine) => engine.work.threads(),
+            Engine::Rigid(_) | Engine::Single(_) => 1,
         }
     }
 

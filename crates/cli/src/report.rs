@@ -102,12 +102,12 @@ impl Report {
             seed: request.seed,
             method: request.method.name(),
             integrator: engine.integrator(),
-            threads: 1,
+            threads: engine.threads() as u32,
             level: engine.level(),
             time: outcome.time,
             wall_s: outcome.wall,
             real_time_factor: scene.h / (1e-3 * outcome.step_time.median),
-            warnings: warnings(request, scene, &outcome),
+            warnings: warnings(request, scene, engine, &outcome),
             probes: probes(&scene.probes, &outcome),
             error: outcome.error,
         }
@@ -125,10 +125,13 @@ fn probes(probes: &[Probe], outcome: &Outcome) -> Vec<ProbeReport> {
     probes.iter().zip(results).map(report).collect()
 }
 
-fn warnings(request: &RunArgs, scene: &Scene, outcome: &Outcome) -> Vec<String> {
+fn warnings(request: &RunArgs, scene: &Scene, engine: &Engine, outcome: &Outcome) -> Vec<String> {
     let mut warnings = Vec::new();
-    if let Some(threads) = request.threads.filter(|threads| *threads > 1) {
-        warnings.push(format!("asked for {threads} threads; the engine uses one"));
+    let used = engine.threads();
+    if let Some(threads) = request.threads.filter(|threads| *threads as usize > used) {
+        warnings.push(format!(
+            "asked for {threads} threads; this scene is stepped on {used}"
+        ));
     }
     if outcome.unconverged > 0 {
         warnings.push(format!(

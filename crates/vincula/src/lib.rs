@@ -26,6 +26,7 @@
 //! ```
 
 pub mod body;
+pub mod contact;
 pub mod diagnostics;
 pub mod dual;
 pub mod force;
@@ -36,14 +37,17 @@ pub mod model;
 pub mod reference;
 mod settings;
 pub mod step;
+mod stream;
 
 /// What most programs need.
 pub mod prelude {
     pub use crate::body::{mass::MassProperties, material::Material, shape::Shape};
+    pub use crate::contact::{ColliderDef, ColliderShape, Surface};
     pub use crate::integrate::Integrator;
     pub use crate::joint::JointDef;
     pub use crate::model::{
-        BodyDef, BodyId, Control, JointId, Model, ModelBuilder, Pose, State, Twist, World,
+        BodyDef, BodyId, ColliderId, Control, FrameId, FrameMotion, JointId, Model, ModelBuilder,
+        Pose, State, Twist, World,
     };
     pub use crate::step::{Settings, StepReport, Workspace, step};
     pub use glam::{DMat3, DQuat, DVec3};

@@ -2,6 +2,8 @@
 
 use glam::DVec3;
 
+use crate::contact::stage::Stage;
+use crate::contact::{ContactSolver, Contacts};
 use crate::dual::{Dual, SolverChoice};
 use crate::integrate::newton::NewtonBlock;
 use crate::integrate::tempered::KickBlock;
@@ -9,8 +11,9 @@ use crate::integrate::{Integrator, Tempering};
 use crate::joint::rows::RowKind;
 use crate::math::dispatch::{Level, detected};
 use crate::math::lanes::{LANES, gather, place, scatter};
-use crate::math::small::{V3, mul};
+use crate::math::small::{M3, V3, mul};
 use crate::model::{BodyId, Control, MemoryBlock, Model, Pose, State, StateBlock, Twist};
+use crate::stream::Stream;
 
 /// How steps are made. The defaults need no tuning.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,6 +30,17 @@ pub struct Settings {
     pub residual_tolerance: f64,
     /// Newton iterations at most.
     pub iteration_limit: usize,
+    /// Threads at most; results do not depend on it. Worlds too small to gain use one.
+    pub threads: usize,
+    /// Which solver serves the contacts.
+    pub contact_solver: ContactSolver,
+    /// Violation of Coulomb's law, relative to the largest force, at which exact contact
+    /// solvers stop.
+    pub cone_tolerance: f64,
+    /// Displacement per sweep over the contacts below which sweeping stops, m.
+    pub contact_tolerance: f64,
+    /// Sweeps over the contacts at most, in each stage.
+    pub sweep_limit: usize,
     /// Vector instructions; the best available by default.
     pub level: Level,
 }
@@ -39,6 +53,11 @@ impl Default for Settings {
             stretch_tolerance: 1.0,
             residual_tolerance: 1e-11,
             iteration_limit: 50,
+            threads: 1,
+            contact_solver: ContactSolver::Automatic,
+            cone_tolerance: 1e-9,
+            contact_tolerance: 1e-10,
+            sweep_limit: 200,
             level: detected(),
         }
     }
@@ -99,6 +118,18 @@ pub struct Workspace {
     pub(crate) next: Vec<StateBlock>,
     /// Whether a joint holds a body of the block.
     pub(crate) jointed: Vec<bool>,
+    /// Whether a contact touches a body of the block.
+    pub(crate) touched: Vec<bool>,
+    /// Whether the block takes the short path of touched bodies without joints.
+    pub(crate) loose: Vec<bool>,
+    /// What detection found.
+    pub(crate) contacts: Contacts,
+    /// Contacts as rows.
+    pub(crate) stage: Stage,
+    /// Length of the last step, s.
+    pub(crate) last_h: f64,
+    /// Places or rates of bodies in contact before the joints moved them.
+    pub(crate) noted: Vec<(M3, V3)>,
     /// Blocks that need Newton's method in this step.
     pub(crate) active: Vec<usize>,
     /// One for all when nothing but uniform gravity acts, else one a block.
@@ -114,6 +145,8 @@ pub struct Workspace {
     end: Option<State>,
     /// Whether every row is linear in the affine coordinates.
     pub(crate) linear: bool,
+    /// The streamed step, for worlds of long chains.
+    pub(crate) stream: Option<Stream>,
     uniform: bool,
     plain: bool,
 }
@@ -153,6 +186,12 @@ impl Workspace {
             newton: vec![NewtonBlock::ZERO; model.params.len()],
             next: vec![StateBlock::REST; model.params.len()],
             jointed,
+            touched: vec![false; model.params.len()],
+            loose: vec![false; model.params.len()],
+            contacts: Contacts::new(),
+            stage: Stage::new(model.bodies.len()),
+            noted: Vec::new(),
+            last_h: 1.0,
             active: Vec::with_capacity(model.params.len()),
             kicks: vec![
                 KickBlock::NONE;
@@ -175,6 +214,7 @@ impl Workspace {
             total: vec![0.0; model.dual_rows()],
             end: model.ground.is_some().then(|| State::at_rest(model)),
             linear,
+            stream: Stream::new(model, &settings),
             uniform,
             plain: false,
         }
@@ -183,6 +223,11 @@ impl Workspace {
     /// The settings it was made with.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Threads that steps run on.
+    pub fn threads(&self) -> usize {
+        self.stream.as_ref().map_or(1, Stream::threads)
     }
 
     /// The dual system: its islands and plans.

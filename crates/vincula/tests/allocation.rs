@@ -145,3 +145,54 @@ fn the_ground_does_not_allocate() {
     builder.body(BodyDef::new("cylinder", shape, 500.0).at(DVec3::Z * 0.2));
     assert_quiet(&builder.build().unwrap());
 }
+
+#[test]
+fn detection_allocates_nothing_the_second_time() {
+    use vincula::contact::{Contacts, HeightField, detect};
+    let mut builder = ModelBuilder::new();
+    let field = HeightField::sample(glam::DVec2::splat(6.0), 13, 13, |x, y| 0.1 * x * y);
+    builder.collider(ColliderDef::new("floor", World, field));
+    builder.collider(ColliderDef::ground("ground", -1.0));
+    let (radius, half_length) = (0.25, 0.3);
+    let shapes = [
+        Shape::Sphere { radius },
+        Shape::Box {
+            half_extents: DVec3::splat(0.3),
+        },
+        Shape::Capsule {
+            radius,
+            half_length,
+        },
+        Shape::Cylinder {
+            radius,
+            half_length,
+        },
+        Shape::Cone {
+            radius,
+            half_length,
+        },
+        Shape::ConvexHull {
+            points: vec![DVec3::ZERO, 0.6 * DVec3::X, 0.6 * DVec3::Y, 0.6 * DVec3::Z],
+        },
+    ];
+    for k in 0..60 {
+        let t = k as f64;
+        let at = 0.9 * DVec3::new((1.3 * t).sin(), (2.1 * t).cos(), (0.7 * t).sin());
+        let body = BodyDef::new(format!("body {k}"), shapes[k % 6].clone(), 1000.0)
+            .at(at)
+            .moving(0.1 * at, DVec3::new(1.0, t.sin(), t.cos()));
+        builder.body(body.colliding(Surface::default()));
+    }
+    let model = builder.build().unwrap();
+    let (state, control) = (model.initial_state(), Control::new(&model));
+    let mut contacts = Contacts::new();
+    detect(&model, &state, &control, 0.01, &mut contacts);
+    assert!(
+        contacts.points.len() > 300,
+        "only {}",
+        contacts.points.len()
+    );
+    let before = COUNT.get();
+    detect(&model, &state, &control, 0.01, &mut contacts);
+    assert_eq!(COUNT.get() - before, 0);
+}

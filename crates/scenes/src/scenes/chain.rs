@@ -1,7 +1,8 @@
-//! A chain of rods on ball joints, hung by one end.
+//! A chain of rods, hung by one end.
 
 use glam::DVec3;
 use vincula::diagnostics::worst_gap;
+use vincula::model::Endpoint;
 use vincula::prelude::*;
 
 use crate::error::SceneError;
@@ -12,12 +13,12 @@ use crate::values::Values;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "chain",
-    summary: "A chain of rods on ball joints swings down from level",
+    summary: "A chain of rods on ball or other joints swings down from level",
     figure: "",
     params: &[
         Param::step(0.01),
         Param::duration(5.0),
-        Param::int("links", 20, (1, 1_000_000), "number of links"),
+        Param::int("links", 20, (1, 2_000_000), "number of links"),
         Param::float("length", 0.1, (1e-3, 10.0), "m", "length of a link"),
         Param::float(
             "width",
@@ -39,6 +40,11 @@ pub(super) const ENTRY: Entry = Entry {
             false,
             "start folded up, each link on the one before",
         ),
+        Param::choice(
+            "joint",
+            &["ball", "hinge", "universal"],
+            "joints between links; hinges bend about y, universal joints about y and z",
+        ),
         Param::gravity(),
         Param::young(),
     ],
@@ -50,6 +56,7 @@ pub(super) const ENTRY: Entry = Entry {
             density: values.float("density"),
             end_mass: values.float("end_mass"),
             folded: values.bool("folded"),
+            joint: values.choice("joint"),
         };
         links.scene(ENTRY.name, values)
     },
@@ -65,6 +72,8 @@ pub(super) struct Links {
     pub end_mass: f64,
     /// Whether every second link points back.
     pub folded: bool,
+    /// `ball`, `hinge` or `universal`.
+    pub joint: &'static str,
 }
 
 impl Links {
@@ -84,11 +93,8 @@ impl Links {
                 self.link(index, values.float("young"))
                     .at(tip + DVec3::X * (0.5 * along)),
             );
-            let joint = format!("joint-{index}");
-            builder.joint(match last {
-                None => JointDef::ball(joint, World, body, tip),
-                Some(before) => JointDef::ball(joint, before, body, tip),
-            });
+            let before = last.map_or(Endpoint::World, Endpoint::Body);
+            builder.joint(self.joint(index, before, body, tip));
             tip.x += along;
             last = Some(body);
         }
@@ -105,6 +111,15 @@ impl Links {
             .probe(Probe::new("gap", "largest gap of a joint", "m", |view| {
                 worst_gap(view.model, view.state).0
             })))
+    }
+
+    fn joint(&self, index: usize, before: Endpoint, body: BodyId, at: DVec3) -> JointDef {
+        let name = format!("joint-{index}");
+        match self.joint {
+            "hinge" => JointDef::hinge(name, before, body, at, DVec3::Y),
+            "universal" => JointDef::universal(name, before, body, at, [DVec3::Y, DVec3::Z]),
+            _ => JointDef::ball(name, before, body, at),
+        }
     }
 
     fn link(&self, index: usize, young: f64) -> BodyDef {

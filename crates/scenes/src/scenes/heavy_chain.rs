@@ -36,6 +36,7 @@ pub(super) const ENTRY: Entry = Entry {
             density: 1000.0,
             end_mass: values.float("end_mass"),
             folded: values.bool("folded"),
+            joint: "ball",
         };
         links.scene(ENTRY.name, values)
     },

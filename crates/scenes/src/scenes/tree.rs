@@ -41,11 +41,11 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 /// Random numbers by the splitmix64 sequence (Steele et al. 2014).
-struct Random(u64);
+pub(super) struct Random(pub u64);
 
 impl Random {
     /// Uniform in [0, 1).
-    fn uniform(&mut self) -> f64 {
+    pub fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -54,7 +54,7 @@ impl Random {
     }
 
     /// A direction outwards: mostly level, at any bearing.
-    fn direction(&mut self) -> DVec3 {
+    pub fn direction(&mut self) -> DVec3 {
         let bearing = std::f64::consts::TAU * self.uniform();
         let rise = self.uniform() - 0.5;
         let level = (1.0 - rise * rise).sqrt();

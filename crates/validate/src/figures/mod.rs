@@ -1,10 +1,16 @@
-//! The figures of the paper (He et al. 2026), drawn with this engine, one file each.
+//! The figures of the papers, drawn with this engine, one file each: numbers are those of
+//! He et al. 2026, words belong to the classic methods.
 
+mod beest_drop;
 mod compare;
+mod fill_in;
 mod heavy_top;
+mod linear_time;
+mod peaucellier;
 mod pendulum;
 mod rolling_cost;
 mod spinning_box;
+mod splitting;
 mod t_handle;
 
 use std::fs;
@@ -31,12 +37,17 @@ impl From<Figure> for Drawn {
 
 type Draw = fn() -> Outcome<Drawn>;
 
-const FIGURES: [(&str, Draw); 5] = [
+const FIGURES: [(&str, Draw); 10] = [
     ("2", rolling_cost::draw),
     ("7", spinning_box::draw),
     ("8", t_handle::draw),
     ("9", heavy_top::draw),
     ("10", pendulum::draw),
+    ("linear-time", linear_time::draw),
+    ("peaucellier", peaucellier::draw),
+    ("splitting", splitting::draw),
+    ("fill-in", fill_in::draw),
+    ("strandbeest", beest_drop::draw),
 ];
 
 /// Width of a picture, pixels.

@@ -43,6 +43,19 @@ impl Island {
         }
     }
 
+    /// Solves for one right-hand side in the order of the island's rows.
+    pub(super) fn answer(&mut self, rows: &mut [f64]) {
+        // Lengths agree by construction, and `factor` came first: this cannot fail.
+        let solved = if self.refine {
+            let matrix = &self.matrix;
+            let report = self.refinement.solve(self.solver.as_mut(), matrix, rows);
+            report.map(|_| ())
+        } else {
+            self.solver.solve(rows)
+        };
+        debug_assert!(solved.is_ok());
+    }
+
     pub(super) fn solve(&mut self, lambda: &mut [f64], offsets: &[usize]) {
         let mut row = 0;
         for &joint in &self.joints {

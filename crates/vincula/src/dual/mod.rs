@@ -10,7 +10,8 @@ mod axes;
 mod island;
 mod linearize;
 pub mod plan;
-mod ports;
+pub(crate) mod ports;
+mod reach;
 mod redundancy;
 mod turning;
 

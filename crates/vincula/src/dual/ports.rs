@@ -10,9 +10,14 @@ use crate::math::lanes::{LANES, Lane, gather, scatter};
 use crate::math::small::*;
 
 /// Ports of a body.
-pub(super) const PORTS: usize = 2;
+pub(crate) const PORTS: usize = 2;
 /// The port of a joint end that has none.
 pub(super) const NO_PORT: u8 = u8::MAX;
+
+/// A vector at each port of eight bodies.
+pub(crate) type Points = [[Lane; 3]; PORTS];
+/// Zero everywhere.
+pub(crate) const NO_POINTS: Points = [[[0.0; LANES]; 3]; PORTS];
 
 /// Points, and what the kernels find at them, for eight bodies.
 #[derive(Clone, Debug)]
@@ -31,7 +36,7 @@ pub(crate) struct PortBlock {
 }
 
 impl PortBlock {
-    pub(super) const NONE: PortBlock = PortBlock {
+    pub(crate) const NONE: PortBlock = PortBlock {
         point: [[[0.0; LANES]; 3]; PORTS],
         place: [[[0.0; LANES]; 3]; PORTS],
         own: [[[0.0; LANES]; 6]; PORTS],
@@ -42,7 +47,7 @@ impl PortBlock {
 
 kernel! {
     /// Places of the points.
-    pub(super) fn find_places(n: &NewtonBlock, ports: &mut PortBlock) = find_places_lanes
+    pub(crate) fn find_places(n: &NewtonBlock, ports: &mut PortBlock) = find_places_lanes
 }
 
 #[inline(always)]
@@ -59,7 +64,7 @@ fn find_places_lanes(n: &NewtonBlock, ports: &mut PortBlock) {
 
 kernel! {
     /// Velocities of the points, for rates in the body frame.
-    pub(super) fn find_velocities(n: &NewtonBlock, ports: &mut PortBlock) = find_velocities_lanes
+    pub(crate) fn find_velocities(n: &NewtonBlock, ports: &mut PortBlock) = find_velocities_lanes
 }
 
 #[inline(always)]
@@ -77,7 +82,7 @@ fn find_velocities_lanes(n: &NewtonBlock, ports: &mut PortBlock) {
 
 kernel! {
     /// Compliances at the points.
-    pub(super) fn find_compliances(n: &NewtonBlock, ports: &mut PortBlock) = find_compliances_lanes
+    pub(crate) fn find_compliances(n: &NewtonBlock, ports: &mut PortBlock) = find_compliances_lanes
 }
 
 #[inline(always)]
@@ -100,7 +105,7 @@ fn find_compliances_lanes(n: &NewtonBlock, ports: &mut PortBlock) {
 
 kernel! {
     /// Puts the forces at the points on the bodies.
-    pub(super) fn put_loads(ports: &PortBlock, n: &mut NewtonBlock) = put_loads_lanes
+    pub(crate) fn put_loads(ports: &PortBlock, n: &mut NewtonBlock) = put_loads_lanes
 }
 
 #[inline(always)]

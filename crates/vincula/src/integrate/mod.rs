@@ -8,6 +8,7 @@
 pub mod bdf2;
 pub mod euler;
 pub mod free;
+pub mod loose;
 pub mod newton;
 pub mod tempered;
 

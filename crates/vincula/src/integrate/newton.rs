@@ -5,7 +5,7 @@
 //! solve; the dual system gives λ; `accept` adds the rest.
 
 use super::Scheme;
-use crate::body::affine::{Inverse, strain};
+use crate::body::affine::{Affine, Inverse, strain};
 use crate::kernel;
 use crate::math::lanes::{LANES, Lane, gather, scatter};
 use crate::math::rotation::{FAR_FROM_ROTATION, ORTHONORMAL, exp, higham, newton_schulz};
@@ -197,16 +197,11 @@ fn free_solve_lanes(
         for axis in 0..3 {
             k[axis] = k[axis].max(caution * stretched[axis]);
         }
-        let inertia = body.inertia();
-        let mut implicit = [0.0; 3];
-        for axis in 0..3 {
-            let phi = scheme.tempering.phi(scheme.h, k[axis], inertia[axis]);
-            implicit[axis] = scheme.tempering.implicit_fraction(phi) * k[axis];
-        }
-        if stiffening == Stiffening::Exact {
-            implicit = body.bounded_stiffness(scheme.c, &stress);
-        }
-        let inverse = Inverse::new(&body, scheme.c, &implicit);
+        let inverse = if stiffening == Stiffening::Exact {
+            Inverse::new(&body, scheme.c, &body.bounded_stiffness(scheme.c, &stress))
+        } else {
+            inverse(&body, scheme, &k)
+        };
         let deviation = tmul(&rot, &sub9(&a, &gather(&n.a_pred, lane)));
         let inertial = mul_diag(&deviation, &scale(&body.second, scheme.c));
         let elastic = full(&stress);
@@ -219,6 +214,32 @@ fn free_solve_lanes(
         scatter(&mut n.a, lane, &axpy9(&a, 1.0, &mul(&rot, &p)));
         let t: V3 = gather(&n.t_pred, lane);
         scatter(&mut n.t, lane, &t);
+    }
+}
+
+/// H̄⁻¹ of a body whose axes have the rotational stiffness k.
+#[inline(always)]
+fn inverse(body: &Affine, scheme: &Scheme, k: &V3) -> Inverse {
+    let inertia = body.inertia();
+    let mut implicit = [0.0; 3];
+    for axis in 0..3 {
+        let phi = scheme.tempering.phi(scheme.h, k[axis], inertia[axis]);
+        implicit[axis] = scheme.tempering.implicit_fraction(phi) * k[axis];
+    }
+    Inverse::new(body, scheme.c, &implicit)
+}
+
+kernel! {
+    /// Inverts H̄ again, from the rotational stiffness that the free solve found.
+    pub fn invert(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBlock) = invert_lanes
+}
+
+#[inline(always)]
+fn invert_lanes(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBlock) {
+    for lane in 0..LANES {
+        let k: V3 = gather(&n.geometric, lane);
+        let inverse = inverse(&params.affine(lane), scheme, &k);
+        n.set_inverse(lane, &inverse);
     }
 }
 

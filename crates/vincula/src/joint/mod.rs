@@ -51,6 +51,20 @@ pub struct Joint {
 }
 
 impl Joint {
+    /// A joint between two frames in the principal frames of their bodies, with nothing acting
+    /// along its free coordinates. `length` (m) turns angles into displacements.
+    pub fn between(name: String, kind: JointKind, a: Side, b: Side, length: f64) -> Joint {
+        Joint {
+            name,
+            kind,
+            a,
+            b,
+            length,
+            axes: Vec::new(),
+            rows: kind.row_kinds(),
+        }
+    }
+
     /// Number of constraint rows.
     pub fn rows(&self) -> usize {
         self.rows.len()

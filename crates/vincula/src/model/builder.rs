@@ -4,10 +4,14 @@ use std::collections::HashSet;
 
 use glam::{DQuat, DVec3};
 
-use super::{Body, BodyId, JointId, Model, ModelError, ParamBlock, Pose, Twist};
+use super::collision::{Collision, CollisionDef};
+use super::{
+    Body, BodyId, ColliderId, FrameId, JointId, Model, ModelError, ParamBlock, Pose, Twist,
+};
 use crate::body::mass::{MassError, MassProperties};
 use crate::body::material::Material;
 use crate::body::shape::Shape;
+use crate::contact::{ColliderDef, Surface};
 use crate::force::ground::PenaltyGround;
 use crate::force::wind::Wind;
 use crate::joint::{Joint, JointDef};
@@ -45,6 +49,7 @@ pub struct BodyDef {
     gravity_scale: f64,
     pose: Pose,
     twist: Twist,
+    surface: Option<Surface>,
 }
 
 impl BodyDef {
@@ -73,7 +78,14 @@ impl BodyDef {
             gravity_scale: 1.0,
             pose: Pose::IDENTITY,
             twist: Twist::default(),
+            surface: None,
         }
+    }
+
+    /// Lets the body collide with its own shape; the collider has the body's name.
+    pub fn colliding(mut self, surface: Surface) -> Self {
+        self.surface = Some(surface);
+        self
     }
 
     /// Rescales to a total mass, kg.
@@ -163,6 +175,9 @@ impl BodyDef {
                 "{what} is {value}; it must be finite and not negative"
             )));
         }
+        if self.surface.is_some() && self.shape.is_none() {
+            return Err(wrong("it has no shape to collide with; give it one".into()));
+        }
         if !self.gravity_scale.is_finite() {
             return Err(wrong("the gravity scale must be finite".into()));
         }
@@ -191,6 +206,7 @@ pub struct ModelBuilder {
     gravity: DVec3,
     wind: Wind,
     ground: Option<PenaltyGround>,
+    collision: CollisionDef,
 }
 
 impl Default for ModelBuilder {
@@ -208,6 +224,7 @@ impl ModelBuilder {
             gravity: DVec3::new(0.0, 0.0, -9.81),
             wind: Wind::default(),
             ground: None,
+            collision: CollisionDef::default(),
         }
     }
 
@@ -231,8 +248,36 @@ impl ModelBuilder {
 
     /// Adds a body.
     pub fn body(&mut self, body: BodyDef) -> BodyId {
+        let id = BodyId::new(self.bodies.len());
+        if let (Some(surface), Some(shape)) = (body.surface, &body.shape) {
+            self.collider(ColliderDef::new(&body.name, id, shape.clone()).surface(surface));
+        }
         self.bodies.push(body);
-        BodyId::new(self.bodies.len() - 1)
+        id
+    }
+
+    /// Adds a collider.
+    pub fn collider(&mut self, collider: ColliderDef) -> ColliderId {
+        self.collision.colliders.push(collider);
+        ColliderId::new(self.collision.colliders.len() - 1)
+    }
+
+    /// Adds a frame that the user moves through `Control`, at its initial pose.
+    pub fn frame(&mut self, name: impl Into<String>, pose: Pose) -> FrameId {
+        self.collision.frames.push((name.into(), pose));
+        FrameId::new(self.collision.frames.len() - 1)
+    }
+
+    /// Lets two bodies collide although a joint ties them together.
+    pub fn collide(&mut self, a: BodyId, b: BodyId) -> &mut Self {
+        self.collision.rules.push((a, b, true));
+        self
+    }
+
+    /// Lets two bodies pass through each other.
+    pub fn ignore(&mut self, a: BodyId, b: BodyId) -> &mut Self {
+        self.collision.rules.push((a, b, false));
+        self
     }
 
     /// Adds a joint.
@@ -278,7 +323,14 @@ impl ModelBuilder {
                 Some(start)
             })
             .collect();
+        let collision = Collision::build(self.collision, &bodies, &joints)?;
+        unique("frame", collision.frames.iter().map(|f| f.name.as_str()))?;
+        unique(
+            "collider",
+            collision.colliders.iter().map(|c| c.name.as_str()),
+        )?;
         Ok(Model {
+            collision,
             bodies,
             axis_starts,
             joints,

@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use super::{BodyId, JointId, Model, State};
+use super::{BodyId, FrameId, FrameMotion, JointId, Model, State};
 pub use crate::force::Wrench;
 use crate::joint::axis::Drive;
 use crate::math::lanes::{LANES, Lane, gather, place, scatter};
@@ -36,6 +36,8 @@ pub struct Control {
     pub(crate) active: bool,
     /// Drives that replace those of the model, by free coordinate.
     pub(crate) drives: Vec<Option<Drive>>,
+    /// Where the moved frames are and how they move.
+    pub(crate) frames: Vec<FrameMotion>,
 }
 
 impl Control {
@@ -45,6 +47,7 @@ impl Control {
             blocks: vec![WrenchBlock::ZERO; model.params.len()],
             active: false,
             drives: vec![None; model.coordinates()],
+            frames: model.frames().iter().map(|f| f.at_rest()).collect(),
         }
     }
 
@@ -65,6 +68,28 @@ impl Control {
             }
             _ => false,
         }
+    }
+
+    /// Says where a frame is at the start of the next step and how it moves during it. False
+    /// when a number is not finite or the model has no such frame; nothing changes then.
+    pub fn move_frame(&mut self, frame: FrameId, motion: FrameMotion) -> bool {
+        match self.frames.get_mut(frame.index()) {
+            Some(place) if motion.is_usable() => {
+                *place = motion;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Where a frame is and how it moves.
+    pub fn frame(&self, frame: FrameId) -> FrameMotion {
+        self.frames[frame.index()]
+    }
+
+    /// Lets every frame run on with its velocity for h seconds.
+    pub fn advance_frames(&mut self, h: f64) {
+        self.frames.iter_mut().for_each(|frame| frame.advance(h));
     }
 
     /// Adds a wrench to a body.

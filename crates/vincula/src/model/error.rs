@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::body::mass::MassError;
+use crate::contact::ColliderError;
 
 /// Why a model cannot be built.
 #[derive(Debug, Error)]
@@ -32,10 +33,26 @@ pub enum ModelError {
         /// What is wrong and what to do.
         reason: String,
     },
-    /// Two bodies or two joints have the same name.
+    /// A moved frame is unusable.
+    #[error("frame '{frame}': {reason}")]
+    Frame {
+        /// Name of the frame.
+        frame: String,
+        /// What is wrong and what to do.
+        reason: String,
+    },
+    /// A collider is unusable.
+    #[error("collider '{collider}': {source}")]
+    Collider {
+        /// Name of the collider.
+        collider: String,
+        /// What is wrong.
+        source: ColliderError,
+    },
+    /// Two things of one kind have the same name.
     #[error("the {kind} name '{name}' is used twice; names must be unique")]
     DuplicateName {
-        /// "body" or "joint".
+        /// "body", "joint", "frame" or "collider".
         kind: &'static str,
         /// The name.
         name: String,

@@ -1,4 +1,4 @@
-//! Typed handles of bodies and joints.
+//! Typed handles of bodies, joints, colliders and moved frames.
 
 /// A body of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -8,7 +8,15 @@ pub struct BodyId(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JointId(u32);
 
-/// The fixed world, as one end of a joint.
+/// A collider of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ColliderId(u32);
+
+/// A frame that the user moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FrameId(u32);
+
+/// The fixed world, as one end of a joint or as the carrier of a collider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct World;
 
@@ -60,6 +68,28 @@ impl JointId {
     }
 
     /// Position in `Model::joints`.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl ColliderId {
+    pub(crate) fn new(index: usize) -> Self {
+        ColliderId(u32::try_from(index).expect("a model holds fewer than 2^32 colliders"))
+    }
+
+    /// Position in `Model::colliders`.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl FrameId {
+    pub(crate) fn new(index: usize) -> Self {
+        FrameId(u32::try_from(index).expect("a model holds fewer than 2^32 frames"))
+    }
+
+    /// Position in `Model::frames`.
     pub fn index(self) -> usize {
         self.0 as usize
     }

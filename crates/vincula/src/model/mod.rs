@@ -1,6 +1,7 @@
 //! The world that is simulated: `Model` (immutable), `State`, `Control`.
 
 mod builder;
+mod collision;
 mod control;
 mod error;
 pub mod graph;
@@ -8,12 +9,15 @@ mod ids;
 mod state;
 
 pub use builder::{BodyDef, Damping, Drag, ModelBuilder};
+pub use collision::{Frame, FrameMotion};
 pub use control::{Control, Wrench};
 pub use error::ModelError;
-pub use ids::{BodyId, Endpoint, JointId, World};
+pub use ids::{BodyId, ColliderId, Endpoint, FrameId, JointId, World};
 pub use state::{History, MemoryBlock, State, StateBlock};
 
 use glam::{DQuat, DVec3};
+
+pub(crate) use collision::Collision;
 
 use crate::body::affine::Affine;
 use crate::body::mass::MassProperties;
@@ -176,6 +180,7 @@ pub struct Model {
     pub(crate) gravity: DVec3,
     pub(crate) wind: Wind,
     pub(crate) ground: Option<PenaltyGround>,
+    pub(crate) collision: Collision,
 }
 
 impl Model {

@@ -4,6 +4,7 @@ use glam::{DQuat, DVec3};
 
 use super::{BodyId, Endpoint, JointId, Model, Pose, Twist};
 use crate::body::affine::strain;
+use crate::contact::memory::Memory;
 use crate::dual::unwrap;
 use crate::joint::rows::{Carried, Gradient};
 use crate::joint::{Joint, Side};
@@ -85,6 +86,8 @@ pub struct State {
     /// Free coordinates of the joints, angles unwrapped, rad or m.
     pub(crate) coordinates: Vec<f64>,
     pub(crate) history: Option<History>,
+    /// Contact forces of the last step: the next one starts from them.
+    pub(crate) contacts: Memory,
 }
 
 impl State {
@@ -98,6 +101,7 @@ impl State {
             held: vec![0.0; model.dual_rows()],
             coordinates: vec![0.0; model.coordinates()],
             history: None,
+            contacts: Memory::default(),
         }
     }
 
@@ -141,7 +145,7 @@ impl State {
     }
 
     /// Reads the free coordinates off the poses; angles stay near what they were.
-    pub(crate) fn measure_coordinates(&mut self, model: &Model) {
+    pub fn measure_coordinates(&mut self, model: &Model) {
         if self.coordinates.is_empty() {
             return;
         }

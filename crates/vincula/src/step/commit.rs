@@ -20,11 +20,9 @@ pub(super) fn commit(
         next.w = n.w;
         next.v = n.v;
     }
-    if let Some(&index) = work
-        .active
-        .iter()
-        .find(|&&index| !is_sound(&work.next[index]))
-    {
+    let loose = (0..work.loose.len()).filter(|i| work.loose[*i]);
+    let moved = work.active.iter().copied().chain(loose);
+    if let Some(index) = moved.into_iter().find(|i| !is_sound(&work.next[*i])) {
         return Err(not_finite(model, index, &work.next[index], state.time));
     }
     for &index in &work.active {
@@ -43,13 +41,16 @@ pub(super) fn commit(
     }
     state.multipliers.copy_from_slice(&work.multipliers);
     state.held.copy_from_slice(&work.total);
+    let points = &work.contacts.points;
+    work.stage.remember(points, &mut state.contacts);
     state.measure_coordinates(model);
+    work.last_h = h;
     state.time += h;
     Ok(())
 }
 
 /// Whether every number of a block is finite: 0·x is zero for finite x only.
-pub(super) fn is_sound(block: &StateBlock) -> bool {
+pub(crate) fn is_sound(block: &StateBlock) -> bool {
     let mut sum = [0.0; LANES];
     for row in block
         .a

@@ -80,6 +80,11 @@ impl Descent {
         update: f64,
     ) {
         self.solves += 1;
+        if !work.contacts.points.is_empty() {
+            // Contacts are no part of the potential, and start from the pose of the flight.
+            self.caution = MOST_CAUTION.min((self.solves as f64 / 8.0).exp2().floor());
+            return;
+        }
         if self.is_slow() {
             if find_lower(model, work, scheme, update) < 1.0 {
                 self.caution = (2.0 * self.caution).min(MOST_CAUTION);

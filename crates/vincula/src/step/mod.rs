@@ -1,6 +1,7 @@
 //! One time step, top to bottom.
 
 mod commit;
+mod contact;
 mod descend;
 mod error;
 mod flight;
@@ -13,7 +14,10 @@ pub use error::StepError;
 
 use crate::math::dispatch::Level;
 use crate::model::{Control, Model, State};
+use crate::stream;
 use commit::commit;
+pub(crate) use commit::is_sound;
+use contact::find_contacts;
 use predict::{advance_free_bodies, predict_free_motion};
 use solve::solve_step;
 use velocity::find_velocity;
@@ -29,6 +33,14 @@ pub struct StepReport {
     pub residual: f64,
     /// Largest change of an entry of A in the last iteration.
     pub update: f64,
+    /// Points of contact that were considered, those not yet touching included.
+    pub contacts: usize,
+    /// Sweeps over the contacts, or iterations of another solver, in both stages.
+    pub sweeps: usize,
+    /// Largest violation of Coulomb's law, relative to the largest contact force.
+    pub contact_residual: f64,
+    /// How deep the worst contact is at the end of the step, m.
+    pub penetration: f64,
 }
 
 /// Advances the state by h seconds.
@@ -43,12 +55,16 @@ pub fn step(
 ) -> Result<StepReport, StepError> {
     check(model, state, control, work, h)?;
     work.gather_forces(model, state, control, h);
+    if let Some(report) = stream::advance(model, state, work, h) {
+        return Ok(report);
+    }
     work.dual.start_axes(model, state, control);
+    find_contacts(model, state, control, work, h);
     advance_free_bodies(model, state, work, h);
     let scheme = predict_free_motion(model, state, work, h)?;
     let mut report = solve_step(model, state, work, &scheme)?;
     work.keep_multipliers();
-    find_velocity(model, state, control, work, &scheme, &report)?;
+    find_velocity(model, state, control, work, &scheme, &mut report)?;
     report.residual = work.dual.violation(model, &work.newton, &work.active, h);
     commit(model, state, work, h)?;
     Ok(report)

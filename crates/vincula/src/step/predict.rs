@@ -1,5 +1,6 @@
 //! The start of a step: where every body would go without constraints.
 
+use super::contact::set_loose_apart;
 use super::error::inverted;
 use super::{StepError, Workspace};
 use crate::integrate::newton;
@@ -17,6 +18,7 @@ pub(super) fn advance_free_bodies(model: &Model, state: &State, work: &mut Works
         let next = &mut work.next[index];
         let done = short_cut
             && !work.jointed[index]
+            && !work.touched[index]
             && free::advance(work.level, &model.params[index], past, kick, plain, h, next);
         if !done {
             work.active.push(index);
@@ -76,6 +78,7 @@ pub(super) fn predict_free_motion(
             _ => euler::predict(work.level, params, past, memory, kick, &scheme, n),
         }
     }
+    set_loose_apart(work);
     if work.settings.integrator.projects() {
         add_turning_loads(model, state, work, &scheme);
     }

@@ -1,5 +1,6 @@
 //! The middle of a step: Newton's iteration with the dual system inside.
 
+use super::contact::hold_apart;
 use super::descend::Descent;
 use super::error::{diverged, dual_fault, inverted};
 use super::flight::{note_change, repeat_flight};
@@ -11,7 +12,7 @@ use crate::model::{Model, State};
 use crate::settings::Rule;
 
 /// What one linearisation achieved.
-struct Fit {
+pub(super) struct Fit {
     /// Largest change of an entry of A.
     update: f64,
     /// Largest violation that is left, m.
@@ -32,6 +33,10 @@ pub(super) fn solve_step(
         converged: false,
         residual: 0.0,
         update: 0.0,
+        contacts: work.contacts.points.len(),
+        sweeps: 0,
+        contact_residual: 0.0,
+        penetration: 0.0,
     };
     let projects = work.settings.integrator.projects();
     let flies_again = work.settings.integrator == Integrator::Rattle;
@@ -49,8 +54,13 @@ pub(super) fn solve_step(
         work.dual
             .factor(model, &work.newton, &work.active, scheme, projects)
             .map_err(|fault| dual_fault(model, fault, time))?;
-        let fit = correct(model, work, scheme.h, rule.residual)
+        let mut fit = correct(model, work, scheme.h, rule.residual, true)
             .map_err(|fault| dual_fault(model, fault, time))?;
+        if !work.contacts.points.is_empty() {
+            hold_apart(model, state, work, scheme, &mut report)
+                .map_err(|fault| dual_fault(model, fault, time))?;
+            fit.update = update(work);
+        }
         report.update = fit.update;
         report.converged = if flies_again {
             report.update = note_change(work, report.iterations == 1);
@@ -126,39 +136,47 @@ fn relinearize(model: &Model, work: &mut Workspace, time: f64) -> Result<(), Ste
 }
 
 /// Solves for the constraint forces and moves the bodies; rows that are not linear get a few
-/// more solves with the same factor.
-fn correct(model: &Model, work: &mut Workspace, h: f64, tolerance: f64) -> Result<Fit, DualFault> {
+/// more solves with the same factor. `fresh` says that no forces act yet.
+pub(super) fn correct(
+    model: &Model,
+    work: &mut Workspace,
+    h: f64,
+    tolerance: f64,
+    fresh: bool,
+) -> Result<Fit, DualFault> {
     let mut previous = f64::INFINITY;
     for pass in 0.. {
         let violation = work.dual.violation(model, &work.newton, &work.active, h);
         let first = pass == 0;
         let stuck = pass > 1 && !(violation < 0.5 * previous);
         if !first && (violation <= tolerance || stuck) {
-            let blocks = work.active.iter().map(|i| largest(&work.newton[*i]));
-            let update = blocks.fold(0.0, |m, x| if x > m || x.is_nan() { x } else { m });
-            return Ok(Fit { update, violation });
+            return Ok(Fit {
+                update: update(work),
+                violation,
+            });
         }
         previous = violation;
         work.dual.solve();
         if first {
             settle_axes(model, work, h)?;
         }
-        work.apply_dual(first);
-        let mut update = 0.0f64;
+        work.apply_dual(first && fresh);
         for &index in &work.active {
-            let u = newton::accept(work.level, &mut work.newton[index]);
-            update = if u > update || u.is_nan() { u } else { update };
+            newton::accept(work.level, &mut work.newton[index]);
         }
         if work.dual.is_empty() || work.linear {
             return Ok(Fit {
-                update,
+                update: update(work),
                 violation: 0.0,
             });
         }
-        if first && !(update <= CHORD) {
+        if first && fresh && !(update(work) <= CHORD) {
             // The old gradients say nothing so far away.
             let violation = work.dual.violation(model, &work.newton, &work.active, h);
-            return Ok(Fit { update, violation });
+            return Ok(Fit {
+                update: update(work),
+                violation,
+            });
         }
     }
     unreachable!("the violation cannot halve for ever")
@@ -177,6 +195,12 @@ fn settle_axes(model: &Model, work: &mut Workspace, h: f64) -> Result<(), DualFa
         work.dual.solve();
     }
     Ok(())
+}
+
+/// Largest change of an entry of A in this iteration.
+fn update(work: &Workspace) -> f64 {
+    let blocks = work.active.iter().map(|i| largest(&work.newton[*i]));
+    blocks.fold(0.0, |m, x| if x > m || x.is_nan() { x } else { m })
 }
 
 fn largest(n: &NewtonBlock) -> f64 {

@@ -1,5 +1,6 @@
 //! The velocity at the end of a step.
 
+use super::contact::{stop_approach, turn_loose};
 use super::error::{dual_fault, inverted};
 use super::{StepError, StepReport, Workspace};
 use crate::dual::DualFault;
@@ -14,14 +15,15 @@ pub(super) fn find_velocity(
     control: &Control,
     work: &mut Workspace,
     scheme: &Scheme,
-    report: &StepReport,
+    report: &mut StepReport,
 ) -> Result<(), StepError> {
     let far = report.iterations > 1 && work.settings.integrator == Integrator::Tempered;
     let (time, h) = (state.time, scheme.h);
     if work.settings.integrator.projects() {
         turn_velocity(model, work, scheme, far, time)?;
+        turn_loose(model, work, scheme);
         work.gather_forces_again(model, time + h, control, h);
-        return project_velocity(model, work, scheme)
+        return project_velocity(model, state, work, scheme, report)
             .map_err(|fault| dual_fault(model, fault, time));
     }
     for &index in &work.active {
@@ -49,7 +51,13 @@ fn turn_velocity(
 }
 
 /// Second half of a tempered step: velocities that the joints allow.
-fn project_velocity(model: &Model, work: &mut Workspace, scheme: &Scheme) -> Result<(), DualFault> {
+fn project_velocity(
+    model: &Model,
+    state: &State,
+    work: &mut Workspace,
+    scheme: &Scheme,
+    report: &mut StepReport,
+) -> Result<(), DualFault> {
     work.dual.start_rates(model, &work.newton, scheme.h)?;
     for &index in &work.active {
         let kick = &work.kicks[index.min(work.kicks.len() - 1)];
@@ -77,6 +85,7 @@ fn project_velocity(model: &Model, work: &mut Workspace, scheme: &Scheme) -> Res
             break;
         }
     }
+    stop_approach(model, state, work, scheme, report);
     work.average_multipliers();
     for &index in &work.active {
         let n = &mut work.newton[index];

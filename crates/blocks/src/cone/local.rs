@@ -1,0 +1,179 @@
+//! One block, exactly: `u = W λ + b` with Coulomb's law.
+//!
+//! Apart if b_n ≥ 0. Sticking if `−W⁻¹b` lies in the cone. Else sliding: `u_n = 0` and
+//! `u_t = −s λ_t` with s ≥ 0, that is `(W + diag(0, s, s)) λ = −b` and `|λ_t| = μ λ_n`, one
+//! equation for s. With the normal row eliminated, `(S + s) λ_t = r`, which the two
+//! eigenvectors of S decouple.
+
+use super::Triple;
+
+/// The impulse of one block of compliance `w` (row-major, symmetric, positive definite) whose
+/// slip without impulse is `b`.
+#[inline]
+pub fn solve_block(w: &[f64; 9], b: &Triple, mu: f64) -> Triple {
+    if b[0] >= 0.0 {
+        return [0.0; 3];
+    }
+    let normal = 1.0 / w[0];
+    if mu <= 0.0 {
+        return [-b[0] * normal, 0.0, 0.0];
+    }
+    // S = W_tt − w wᵀ/W_nn and r = −b_t + w b_n/W_nn.
+    let (wx, wy) = (w[1] * normal, w[2] * normal);
+    let s = [w[4] - w[1] * wx, w[5] - w[1] * wy, w[8] - w[2] * wy];
+    let r = [b[0] * wx - b[1], b[0] * wy - b[2]];
+    let pressure = |x: f64, y: f64| -(b[0] * normal + wx * x + wy * y);
+    let det = s[0] * s[2] - s[1] * s[1];
+    if det > 0.0 {
+        let (x, y) = (
+            (s[2] * r[0] - s[1] * r[1]) / det,
+            (s[0] * r[1] - s[1] * r[0]) / det,
+        );
+        let n = pressure(x, y);
+        if n >= 0.0 && x * x + y * y <= mu * mu * n * n {
+            return [n, x, y];
+        }
+    }
+    slide(&s, &r, mu, -b[0] * normal, [wx, wy])
+}
+
+/// Steps of the root search; Newton's method takes about five, halving at most all of them.
+const STEPS: usize = 60;
+
+/// The sliding branch. `rest` is the normal impulse without friction, `w` the change of it per
+/// friction.
+#[cold]
+fn slide(s: &[f64; 3], r: &[f64; 2], mu: f64, rest: f64, w: [f64; 2]) -> Triple {
+    let (values, c, z) = eigen(s);
+    let turned = [c * r[0] + z * r[1], c * r[1] - z * r[0]];
+    let lean = [c * w[0] + z * w[1], c * w[1] - z * w[0]];
+    // |λ_t| − μ λ_n and its slope, with λ_t in the eigenframe.
+    let excess = |q: f64| {
+        let d = [1.0 / (values[0] + q), 1.0 / (values[1] + q)];
+        let l = [turned[0] * d[0], turned[1] * d[1]];
+        let size = (l[0] * l[0] + l[1] * l[1]).sqrt();
+        let n = rest - lean[0] * l[0] - lean[1] * l[1];
+        let fall = -(l[0] * l[0] * d[0] + l[1] * l[1] * d[1]) / size.max(f64::MIN_POSITIVE);
+        let rise = lean[0] * l[0] * d[0] + lean[1] * l[1] * d[1];
+        (size - mu * n, fall - mu * rise, l, n)
+    };
+    let (mut low, mut high) = (0.0, values[0] + values[1] + f64::MIN_POSITIVE);
+    for _ in 0..STEPS {
+        if excess(high).0 <= 0.0 {
+            break;
+        }
+        low = high;
+        high *= 4.0;
+    }
+    let mut q = 0.5 * (low + high);
+    let mut best = excess(q);
+    for _ in 0..STEPS {
+        let (f, slope, ..) = best;
+        if f > 0.0 {
+            low = q;
+        } else {
+            high = q;
+        }
+        let newton = q - f / slope;
+        let next = if newton > low && newton < high {
+            newton
+        } else {
+            0.5 * (low + high)
+        };
+        let moved = (next - q).abs();
+        q = next;
+        best = excess(q);
+        if moved <= 1e-15 * q || best.0 == 0.0 {
+            break;
+        }
+    }
+    let (_, _, l, n) = best;
+    // On the cone to the last bit.
+    let n = n.max(0.0);
+    let size = (l[0] * l[0] + l[1] * l[1]).sqrt();
+    let k = if size > 0.0 { mu * n / size } else { 0.0 };
+    [n, k * (c * l[0] - z * l[1]), k * (z * l[0] + c * l[1])]
+}
+
+/// Eigenvalues of a symmetric 2×2 matrix xx, xy, yy, and the cosine and sine of the first
+/// eigenvector. Never negative: rounding must not make a pole.
+fn eigen(s: &[f64; 3]) -> ([f64; 2], f64, f64) {
+    let (half, off) = (0.5 * (s[0] - s[2]), s[1]);
+    let radius = (half * half + off * off).sqrt();
+    let mean = 0.5 * (s[0] + s[2]);
+    let values = [(mean + radius).max(0.0), (mean - radius).max(0.0)];
+    if radius == 0.0 {
+        return (values, 1.0, 0.0);
+    }
+    // The better conditioned of the two expressions for the eigenvector of the larger value.
+    let (x, y) = if half >= 0.0 {
+        (half + radius, off)
+    } else {
+        (off, radius - half)
+    };
+    let length = (x * x + y * y).sqrt();
+    (values, x / length, y / length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::violation;
+    use super::*;
+
+    fn random(seed: &mut u64) -> f64 {
+        *seed = seed
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (*seed >> 33) as f64 / (1u64 << 30) as f64 - 1.0
+    }
+
+    /// G Gᵀ of a random G, with rows of very different size.
+    fn compliance(seed: &mut u64) -> [f64; 9] {
+        let scale = [
+            1.0,
+            10f64.powf(2.0 * random(seed)),
+            10f64.powf(2.0 * random(seed)),
+        ];
+        let g: Vec<f64> = (0..12).map(|k| scale[k / 4] * random(seed)).collect();
+        let mut w = [0.0; 9];
+        for i in 0..3 {
+            for j in 0..3 {
+                w[3 * i + j] = (0..4).map(|k| g[4 * i + k] * g[4 * j + k]).sum();
+            }
+            w[4 * i] += 1e-6;
+        }
+        w
+    }
+
+    #[test]
+    fn a_block_obeys_coulombs_law() {
+        let mut seed = 7;
+        let mut seen = [0; 3];
+        for _ in 0..5000 {
+            let w = compliance(&mut seed);
+            let b = [random(&mut seed), random(&mut seed), random(&mut seed)];
+            let mu = random(&mut seed).abs() * 1.5;
+            let l = solve_block(&w, &b, mu);
+            let mut u = b;
+            for i in 0..3 {
+                for j in 0..3 {
+                    u[i] += w[3 * i + j] * l[j];
+                }
+            }
+            let trace = w[0] + w[4] + w[8];
+            let size = l.iter().map(|x| x.abs()).sum::<f64>() + 1.0 / trace;
+            let off = violation(&l, &u, mu, trace) / size;
+            assert!(off < 1e-9, "{off:e} for {w:?} {b:?} {mu}");
+            let t = (l[1] * l[1] + l[2] * l[2]).sqrt();
+            let state = if l[0] == 0.0 {
+                0
+            } else if t < mu * l[0] * (1.0 - 1e-9) {
+                1
+            } else {
+                2
+            };
+            seen[state] += 1;
+        }
+        assert!(seen.iter().all(|n| *n > 300), "{seen:?}");
+    }
+}

@@ -1,0 +1,99 @@
+//! Coulomb's law on blocks of three: one normal row and two tangential ones.
+//!
+//! A block has an impulse λ = (λ_n, λ_t) and a slip u = (u_n, u_t) with `u = D λ + b`. The law is
+//!
+//! ```text
+//! λ ∈ K = { |λ_t| ≤ μ λ_n },   u + μ |u_t| e_n ∈ K*,   λ ⟂ u + μ |u_t| e_n
+//! ```
+//!
+//! (De Saxcé and Feng 1998): apart, sticking, or sliding with friction against the slip. The
+//! added μ|u_t| is what keeps sliding from lifting. `local.rs` solves one block exactly,
+//! `dense.rs` all of them block by block, `newton.rs` all at once, `splitting.rs` by turns
+//! between a linear solve and the cone.
+
+pub mod dense;
+pub mod local;
+pub mod newton;
+pub mod splitting;
+
+pub use dense::{ConeReport, Delassus};
+pub use local::solve_block;
+pub use splitting::Splitting;
+
+/// One block: normal, first tangent, second tangent.
+pub type Triple = [f64; 3];
+
+/// The point of the cone |λ_t| ≤ μ λ_n nearest to λ.
+#[inline]
+pub fn project(lambda: &Triple, mu: f64) -> Triple {
+    let [n, x, y] = *lambda;
+    let t = (x * x + y * y).sqrt();
+    if t <= mu * n {
+        return *lambda;
+    }
+    if mu * t <= -n {
+        return [0.0; 3];
+    }
+    let normal = (n + mu * t) / (1.0 + mu * mu);
+    let shrink = mu * normal / t;
+    [normal, shrink * x, shrink * y]
+}
+
+/// How far a block is from Coulomb's law, in the unit of λ: the step that a projection with
+/// the block's own compliance would still make. Zero exactly when the law holds.
+#[inline]
+pub fn violation(lambda: &Triple, slip: &Triple, mu: f64, compliance: f64) -> f64 {
+    let rate = 1.0 / compliance;
+    let sliding = (slip[1] * slip[1] + slip[2] * slip[2]).sqrt();
+    let aim = project(
+        &[
+            lambda[0] - rate * (slip[0] + mu * sliding),
+            lambda[1] - rate * slip[1],
+            lambda[2] - rate * slip[2],
+        ],
+        mu,
+    );
+    let d = [aim[0] - lambda[0], aim[1] - lambda[1], aim[2] - lambda[2]];
+    (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_projection_is_the_nearest_point_of_the_cone() {
+        let mut seed = 1u64;
+        let mut random = || {
+            seed = seed
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (seed >> 33) as f64 / (1u64 << 30) as f64 - 1.0
+        };
+        for _ in 0..200 {
+            let (x, mu) = ([random(), random(), random()], 0.1 + random().abs());
+            let p = project(&x, mu);
+            let distance = |q: &Triple| (0..3).map(|k| (q[k] - x[k]).powi(2)).sum::<f64>();
+            assert!((p[1] * p[1] + p[2] * p[2]).sqrt() <= mu * p[0] + 1e-12);
+            for _ in 0..50 {
+                let n = random().abs() * 2.0;
+                let (angle, part) = (random() * 3.2, random().abs().min(1.0));
+                let q = [n, mu * n * part * angle.cos(), mu * n * part * angle.sin()];
+                assert!(distance(&p) <= distance(&q) + 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn the_three_states_of_coulomb_have_no_violation_and_others_do() {
+        let mu = 0.5;
+        let apart = violation(&[0.0; 3], &[0.1, 2.0, -1.0], mu, 1.0);
+        let stuck = violation(&[2.0, 0.6, 0.3], &[0.0; 3], mu, 1.0);
+        let sliding = violation(&[2.0, 0.6, 0.8], &[0.0, -0.6, -0.8], mu, 1.0);
+        assert!(apart < 1e-15 && stuck < 1e-15 && sliding < 1e-15);
+        let lifting = violation(&[2.0, 0.6, 0.8], &[0.1, -0.6, -0.8], mu, 1.0);
+        let sideways = violation(&[2.0, 1.0, 0.0], &[0.0, 0.0, 1.0], mu, 1.0);
+        let inside = violation(&[0.0; 3], &[-0.1, 0.0, 0.0], mu, 1.0);
+        assert!(lifting > 1e-2 && sideways > 1e-2 && inside > 1e-2);
+    }
+}

@@ -1,0 +1,294 @@
+//! A chain of 3×3 blocks whose numbers are made on the fly.
+//!
+//! The same elimination as [`crate::Chain`] (block Thomas from both ends towards the middle),
+//! for chains so long that writing the matrix down and reading it back would cost more than
+//! the arithmetic. Whoever owns the numbers answers for them through [`LineSource`]; only the
+//! factors are kept. With two threads each takes one end: the two recurrences know nothing of
+//! each other until they meet, so the bits are those of one thread.
+
+use crate::PIVOT_TOLERANCE;
+use crate::census::Census;
+use crate::chain_kernel::{Block, Column, Step, eliminate, lane, pair, transpose};
+use crate::chain_kernel::{
+    flush_column, solve_pivot, subtract_column, subtract_lower, times, transposed_times,
+};
+use crate::lanes::{Lane, Pair};
+
+/// Answers for the numbers of a chain. Reading must be cheap: diagonals are asked for once,
+/// couplings once or twice.
+pub trait LineSource: Sync {
+    /// Diagonal block of a node, row-major; only the lower triangle is read.
+    fn diagonal(&self, node: usize) -> [[f64; 3]; 3];
+    /// Block between a node (rows) and the next one (columns).
+    fn coupling(&self, node: usize) -> [[f64; 3]; 3];
+}
+
+/// The factors of a chain of 3×3 blocks.
+pub struct Line {
+    nodes: usize,
+    /// Position `k` in lane 0 and its mirror image in lane 1, for one thread.
+    pairs: Vec<Step<3, Pair>>,
+    /// The same for two threads: the left end, and the right end mirrored.
+    halves: [Vec<Step<3, f64>>; 2],
+    middle: Vec<Step<3, f64>>,
+}
+
+type Carry = (Block<3, f64>, Column<3, f64>, Census);
+
+impl Line {
+    /// Room for a chain of this many nodes. With `split` two threads share the work.
+    pub fn new(nodes: usize, split: bool) -> Line {
+        let half = nodes.saturating_sub(1) / 2;
+        let [one, two] = if split { [0, half] } else { [half, 0] };
+        Line {
+            nodes,
+            pairs: vec![Step::zero(); one],
+            halves: [vec![Step::zero(); two], vec![Step::zero(); two]],
+            middle: vec![Step::zero(); nodes - 2 * half],
+        }
+    }
+
+    fn half(&self) -> usize {
+        self.nodes.saturating_sub(1) / 2
+    }
+
+    /// Factors, and overwrites the right-hand side (one entry a node) by the solution. False
+    /// if the matrix is not safely positive definite: the solution is then of no use.
+    pub fn factor_solve(&mut self, source: &impl LineSource, rhs: &mut [[f64; 3]]) -> bool {
+        assert_eq!(rhs.len(), self.nodes, "one right-hand side a node");
+        if self.nodes == 0 {
+            return true;
+        }
+        let (left, right) = if self.halves[0].is_empty() {
+            self.eliminate_pairs(source, rhs)
+        } else {
+            self.eliminate_halves(source, rhs)
+        };
+        let mut census = left.2;
+        census.merge(right.2);
+        self.factor_middle(source, &left.0, &right.0, &mut census);
+        self.solve_middle(rhs, &left.1, &right.1);
+        self.substitute_back(rhs);
+        census.is_safe()
+    }
+
+    /// Overwrites a right-hand side by the solution with the factors at hand.
+    pub fn solve(&self, rhs: &mut [[f64; 3]]) {
+        assert_eq!(rhs.len(), self.nodes, "one right-hand side a node");
+        if self.nodes == 0 {
+            return;
+        }
+        let (left, right) = if self.halves[0].is_empty() {
+            let mut carry = [Pair::splat(0.0); 3];
+            for (k, step) in self.pairs.iter().enumerate() {
+                carry = forward_pair(rhs, k, self.nodes - 1 - k, step, &carry);
+            }
+            (carry.map(|c| c.get(0)), carry.map(|c| c.get(1)))
+        } else {
+            let (a, b) = split(rhs, self.half());
+            std::thread::scope(|scope| {
+                let right = scope.spawn(|| forward_half(&self.halves[1], b, true));
+                let left = forward_half(&self.halves[0], a, false);
+                (left, right.join().expect("substitution does not panic"))
+            })
+        };
+        self.solve_middle(rhs, &left, &right);
+        self.substitute_back(rhs);
+    }
+
+    fn eliminate_pairs(
+        &mut self,
+        source: &impl LineSource,
+        rhs: &mut [[f64; 3]],
+    ) -> (Carry, Carry) {
+        let mut census = Census::default();
+        let mut carry = [[Pair::splat(0.0); 3]; 3];
+        let mut rhs_carry = [Pair::splat(0.0); 3];
+        for (k, target) in self.pairs.iter_mut().enumerate() {
+            let mirror = self.nodes - 1 - k;
+            let block = pair(&source.diagonal(k), &source.diagonal(mirror));
+            let back = transpose(&source.coupling(mirror - 1));
+            let coupling = pair(&source.coupling(k), &back);
+            let (step, next, found) = eliminate(block, &carry, coupling, PIVOT_TOLERANCE);
+            carry = next;
+            found.enter(0, k, &mut census);
+            found.enter(1, mirror, &mut census);
+            rhs_carry = forward_pair(rhs, k, mirror, &step, &rhs_carry);
+            *target = step;
+        }
+        let [left, right] = [0, 1].map(|w| (lane(&carry, w), rhs_carry.map(|c| c.get(w))));
+        (
+            (left.0, left.1, census),
+            (right.0, right.1, Census::default()),
+        )
+    }
+
+    fn eliminate_halves(
+        &mut self,
+        source: &impl LineSource,
+        rhs: &mut [[f64; 3]],
+    ) -> (Carry, Carry) {
+        let (nodes, half) = (self.nodes, self.half());
+        let [left, right] = &mut self.halves;
+        let (a, b) = split(rhs, half);
+        std::thread::scope(|scope| {
+            let right = scope.spawn(move || {
+                let node = |k: usize| nodes - 1 - k;
+                let diagonal = |k: usize| source.diagonal(node(k));
+                let coupling = |k: usize| transpose(&source.coupling(node(k) - 1));
+                eliminate_half(right, b, true, diagonal, coupling)
+            });
+            let left = eliminate_half(
+                left,
+                a,
+                false,
+                |k| source.diagonal(k),
+                |k| source.coupling(k),
+            );
+            (left, right.join().expect("elimination does not panic"))
+        })
+    }
+
+    fn factor_middle(
+        &mut self,
+        source: &impl LineSource,
+        left: &Block<3, f64>,
+        right: &Block<3, f64>,
+        census: &mut Census,
+    ) {
+        let (first, count) = (self.half(), self.middle.len());
+        let mut carry = *left;
+        for m in 0..count {
+            let last = m + 1 == count;
+            let mut coupling = [[0.0; 3]; 3];
+            if last {
+                let mut sum = *right;
+                subtract_lower(&mut sum, &carry.map(|row| row.map(|x| -x)));
+                carry = sum;
+            } else {
+                coupling = source.coupling(first + m);
+            }
+            let block = source.diagonal(first + m);
+            let (step, next, found) = eliminate(block, &carry, coupling, PIVOT_TOLERANCE);
+            self.middle[m] = step;
+            carry = next;
+            found.enter(0, first + m, census);
+        }
+    }
+
+    fn solve_middle(&self, rhs: &mut [[f64; 3]], left: &Column<3, f64>, right: &Column<3, f64>) {
+        let (first, count) = (self.half(), self.middle.len());
+        let mut carry = *left;
+        for m in 0..count {
+            let mut y = subtract_column(rhs[first + m], &carry);
+            if m + 1 == count {
+                y = subtract_column(y, right);
+            }
+            carry = transposed_times(&self.middle[m].coupling, &y);
+            rhs[first + m] = y;
+        }
+        let mut next = [0.0; 3];
+        for m in (0..count).rev() {
+            let along = times(&self.middle[m].coupling, &next);
+            next = subtract_column(solve_pivot(&self.middle[m].pivot, rhs[first + m]), &along);
+            rhs[first + m] = next;
+        }
+    }
+
+    fn substitute_back(&self, rhs: &mut [[f64; 3]]) {
+        let (half, last) = (self.half(), self.nodes - 1);
+        let (from_left, from_right) = (rhs[half], rhs[last - half]);
+        if self.halves[0].is_empty() {
+            let mut next: Column<3, Pair> =
+                std::array::from_fn(|i| Pair::new(from_left[i], from_right[i]));
+            for (k, step) in self.pairs.iter().enumerate().rev() {
+                let y: Column<3, Pair> =
+                    std::array::from_fn(|i| Pair::new(rhs[k][i], rhs[last - k][i]));
+                let along = flush_column(times(&step.coupling, &next));
+                next = subtract_column(solve_pivot(&step.pivot, y), &along);
+                rhs[k] = next.map(|x| x.get(0));
+                rhs[last - k] = next.map(|x| x.get(1));
+            }
+        } else {
+            let (a, b) = split(rhs, half);
+            std::thread::scope(|scope| {
+                scope.spawn(|| back_half(&self.halves[1], b, true, from_right));
+                back_half(&self.halves[0], a, false, from_left);
+            });
+        }
+    }
+}
+
+/// The first and the last `half` entries.
+fn split(rhs: &mut [[f64; 3]], half: usize) -> (&mut [[f64; 3]], &mut [[f64; 3]]) {
+    let (a, rest) = rhs.split_at_mut(half);
+    let start = rest.len() - half;
+    (a, &mut rest[start..])
+}
+
+/// Position of step k in its half; the right one is walked backwards.
+#[inline(always)]
+fn at(k: usize, count: usize, mirrored: bool) -> usize {
+    if mirrored { count - 1 - k } else { k }
+}
+
+fn eliminate_half(
+    steps: &mut [Step<3, f64>],
+    rhs: &mut [[f64; 3]],
+    mirrored: bool,
+    diagonal: impl Fn(usize) -> Block<3, f64>,
+    coupling: impl Fn(usize) -> Block<3, f64>,
+) -> Carry {
+    let mut census = Census::default();
+    let (mut carry, mut rhs_carry) = ([[0.0; 3]; 3], [0.0; 3]);
+    let count = steps.len();
+    for (k, target) in steps.iter_mut().enumerate() {
+        let (step, next, found) = eliminate(diagonal(k), &carry, coupling(k), PIVOT_TOLERANCE);
+        carry = next;
+        found.enter(0, k, &mut census);
+        let entry = &mut rhs[at(k, count, mirrored)];
+        *entry = subtract_column(*entry, &rhs_carry);
+        rhs_carry = flush_column(transposed_times(&step.coupling, entry));
+        *target = step;
+    }
+    (carry, rhs_carry, census)
+}
+
+fn forward_half(steps: &[Step<3, f64>], rhs: &mut [[f64; 3]], mirrored: bool) -> Column<3, f64> {
+    let mut carry = [0.0; 3];
+    for (k, step) in steps.iter().enumerate() {
+        let entry = &mut rhs[at(k, steps.len(), mirrored)];
+        *entry = subtract_column(*entry, &carry);
+        carry = flush_column(transposed_times(&step.coupling, entry));
+    }
+    carry
+}
+
+fn back_half(
+    steps: &[Step<3, f64>],
+    rhs: &mut [[f64; 3]],
+    mirrored: bool,
+    mut next: Column<3, f64>,
+) {
+    for (k, step) in steps.iter().enumerate().rev() {
+        let entry = &mut rhs[at(k, steps.len(), mirrored)];
+        let along = flush_column(times(&step.coupling, &next));
+        next = subtract_column(solve_pivot(&step.pivot, *entry), &along);
+        *entry = next;
+    }
+}
+
+#[inline(always)]
+fn forward_pair(
+    rhs: &mut [[f64; 3]],
+    k: usize,
+    mirror: usize,
+    step: &Step<3, Pair>,
+    carry: &Column<3, Pair>,
+) -> Column<3, Pair> {
+    let read: Column<3, Pair> = std::array::from_fn(|i| Pair::new(rhs[k][i], rhs[mirror][i]));
+    let y = subtract_column(read, carry);
+    rhs[k] = y.map(|x| x.get(0));
+    rhs[mirror] = y.map(|x| x.get(1));
+    flush_column(transposed_times(&step.coupling, &y))
+}

@@ -1,0 +1,160 @@
+//! Anticipation: contacts that feel each other, as one dense problem.
+//!
+//! `D = J H⁻¹Jᵀ − (J H⁻¹J_jᵀ) A⁻¹ (J_j H⁻¹Jᵀ)`: the response of the bodies with that of the
+//! joints behind them already inside, from the 6×6 blocks of `movers.rs`. A group is a set of
+//! contacts that share bodies or mechanisms; it is solved by `vincula_blocks::cone`.
+
+use vincula_blocks::cone::{ConeReport, Delassus, Splitting};
+
+use super::movers::{FIXED, Movers};
+use super::rows::ContactRow;
+use crate::math::small::*;
+
+/// Groups of contacts, found anew for every solve.
+#[derive(Debug, Default)]
+pub(crate) struct Groups {
+    parent: Vec<u32>,
+    /// Contacts ordered by group, and where each group starts.
+    order: Vec<u32>,
+    starts: Vec<usize>,
+    problem: Delassus,
+    splitting: Splitting,
+}
+
+/// How a group is solved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// Gauss–Seidel with a Newton finish.
+    Newton,
+    /// Operator splitting.
+    Splitting,
+}
+
+impl Groups {
+    /// Finds the groups among contacts that push or are about to.
+    pub fn find(&mut self, rows: &[ContactRow], movers: &Movers) {
+        self.parent.clear();
+        self.parent.extend(0..movers.all.len() as u32);
+        let acts = |row: &ContactRow| row.lambda[0] > 0.0 || row.slip(&movers.all)[0] < 0.0;
+        for row in rows.iter().filter(|row| acts(row)) {
+            if row.a.mover != FIXED && row.b.mover != FIXED {
+                let a = self.head(movers.root(row.a.mover));
+                let b = self.head(movers.root(row.b.mover));
+                let (low, high) = (a.min(b), a.max(b));
+                self.parent[high as usize] = low;
+            }
+        }
+        self.order.clear();
+        let acting = (0..rows.len() as u32).filter(|k| acts(&rows[*k as usize]));
+        self.order.extend(acting);
+        let mut order = std::mem::take(&mut self.order);
+        order.sort_by_key(|k| (self.group_of(&rows[*k as usize], movers), *k));
+        self.starts.clear();
+        let mut last = None;
+        for (at, k) in order.iter().enumerate() {
+            let group = self.group_of(&rows[*k as usize], movers);
+            if last != Some(group) {
+                self.starts.push(at);
+                last = Some(group);
+            }
+        }
+        self.starts.push(order.len());
+        self.order = order;
+    }
+
+    fn head(&mut self, mut mover: u32) -> u32 {
+        while self.parent[mover as usize] != mover {
+            let up = self.parent[mover as usize];
+            self.parent[mover as usize] = self.parent[up as usize];
+            mover = up;
+        }
+        mover
+    }
+
+    fn group_of(&mut self, row: &ContactRow, movers: &Movers) -> u32 {
+        let side = if row.a.mover == FIXED {
+            row.b.mover
+        } else {
+            row.a.mover
+        };
+        self.head(movers.root(side))
+    }
+
+    /// Solves every group of at most `most` contacts; returns the sum of the iterations, and
+    /// whether every contact was in such a group and solved.
+    pub fn solve(
+        &mut self,
+        rows: &mut [ContactRow],
+        movers: &mut Movers,
+        way: Way,
+        tolerance: f64,
+        most: usize,
+    ) -> (usize, bool) {
+        self.find(rows, movers);
+        let (mut iterations, mut all) = (0, true);
+        for group in 0..self.starts.len() - 1 {
+            let range = self.starts[group]..self.starts[group + 1];
+            if range.len() > most {
+                all = false;
+                continue;
+            }
+            let report = self.solve_group(range, rows, movers, way, tolerance);
+            iterations += report.sweeps + report.newton;
+            all &= report.residual <= tolerance;
+        }
+        (iterations, all)
+    }
+
+    fn solve_group(
+        &mut self,
+        range: std::ops::Range<usize>,
+        rows: &mut [ContactRow],
+        movers: &mut Movers,
+        way: Way,
+        tolerance: f64,
+    ) -> ConeReport {
+        let members = &self.order[range];
+        let (n, size) = (members.len(), 3 * members.len());
+        let problem = &mut self.problem;
+        problem.reset(n);
+        for (i, &k) in members.iter().enumerate() {
+            let row = &rows[k as usize];
+            for (j, &l) in members.iter().enumerate().take(i + 1) {
+                let mut w = row.coupling(&rows[l as usize], movers);
+                if i == j {
+                    w[0] += row.soft;
+                }
+                for r in 0..3 {
+                    for c in 0..3 {
+                        problem.matrix[(3 * i + r) * size + 3 * j + c] = w[3 * r + c];
+                        problem.matrix[(3 * j + c) * size + 3 * i + r] = w[3 * r + c];
+                    }
+                }
+            }
+            problem.mu[i] = row.mu;
+            problem.lambda[3 * i..3 * i + 3].copy_from_slice(&row.lambda);
+        }
+        // The slip holds D λ of the present λ already.
+        for (i, &k) in members.iter().enumerate() {
+            let u = rows[k as usize].slip(&movers.all);
+            for r in 0..3 {
+                let d = &problem.matrix[(3 * i + r) * size..][..size];
+                let pushed: f64 = d.iter().zip(&problem.lambda).map(|(d, l)| d * l).sum();
+                problem.free[3 * i + r] = u[r] - pushed;
+            }
+        }
+        let report = match way {
+            Way::Newton => problem.solve(tolerance, 400),
+            Way::Splitting => self.splitting.solve(problem, tolerance, 2000),
+        };
+        for (i, &k) in members.iter().enumerate() {
+            let row = &mut rows[k as usize];
+            let l = &problem.lambda[3 * i..3 * i + 3];
+            let next = [l[0], l[1], l[2]];
+            let change = sub(&next, &row.lambda);
+            row.lambda = next;
+            row.push(movers, &change);
+        }
+        report
+    }
+}

@@ -1,0 +1,323 @@
+//! Bodies as contacts see them: six ways to move, and how far a force moves them.
+//!
+//! A contact does not strain a body. Its force f at the arm r from the centre acts as f on the
+//! centre and as the torque `r × f` on the rotation, the skew load `½[τ]` on A. Within a stage
+//! a body without joints answers `δ = f/(c m)` and `θ = Θ τ`, where Θ comes from the same H̄
+//! that joints see, `Θ_k = ¼ (p_ij + p_ji − 2 q_ij)` for the axis k of the pair ij. Bodies of
+//! one mechanism answer together: a wrench on one moves all, by 6×6 blocks.
+
+use crate::body::affine::Inverse;
+use crate::dual::Dual;
+use crate::integrate::newton::NewtonBlock;
+use crate::math::lanes::{gather, place, scatter};
+use crate::math::small::*;
+
+/// No body: the contact's side does not move, or moves as the user says.
+pub(crate) const FIXED: u32 = u32::MAX;
+/// No cluster: the body answers alone.
+pub(crate) const ALONE: u32 = u32::MAX;
+
+/// Bodies in contact of one mechanism at most that answer together.
+const MOST_TOGETHER: usize = 48;
+/// The same times the rows of the mechanism: what finding the answers may cost.
+const MOST_WORK: usize = 60_000;
+
+/// One body in one stage of a step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mover {
+    /// Displacement of the centre since the rows were made, m.
+    pub shift: V3,
+    /// Rotation since then, world, rad.
+    pub turn: V3,
+    /// Displacement per force, m/N.
+    pub per_force: f64,
+    /// Rotation per torque, world, rad/(N m).
+    pub per_torque: M3,
+    /// The body.
+    pub body: u32,
+    /// The bodies that answer with it, or ALONE.
+    pub cluster: u32,
+    /// Whether no joint holds it and its block.
+    pub loose: bool,
+    /// Force and torque that the body has not been told of yet, N and N m.
+    pub untold: [V3; 2],
+}
+
+impl Mover {
+    pub fn new(body: usize, loose: bool, per_force: f64, per_torque: M3) -> Mover {
+        Mover {
+            shift: [0.0; 3],
+            turn: [0.0; 3],
+            per_force,
+            per_torque,
+            body: body as u32,
+            cluster: ALONE,
+            loose,
+            untold: [[0.0; 3]; 2],
+        }
+    }
+
+    /// A body that is part of the dual system.
+    pub fn held(body: usize, work: &[NewtonBlock]) -> Mover {
+        let (block, lane) = place(body);
+        let inverse = work[block].inverse_of(lane);
+        let rot: M3 = gather(&work[block].rot, lane);
+        let turned = mul_diag(&rot, &rotational(&inverse));
+        Mover::new(body, false, inverse.translation, mult(&turned, &rot))
+    }
+}
+
+/// Movers of one mechanism: consecutive, with a 6×6 block for every pair.
+#[derive(Clone, Copy, Debug)]
+struct Cluster {
+    first: u32,
+    count: u32,
+    offset: u32,
+    island: u32,
+    rows: u32,
+}
+
+/// Displacement and rotation per force and torque, row-major.
+type Block = [f64; 36];
+
+/// All bodies that take part.
+#[derive(Debug, Default)]
+pub(crate) struct Movers {
+    pub all: Vec<Mover>,
+    clusters: Vec<Cluster>,
+    blocks: Vec<Block>,
+    rhs: Vec<f64>,
+}
+
+impl Movers {
+    /// Finds the bodies that answer together. Movers of one mechanism must be consecutive.
+    pub fn gather_clusters(&mut self, dual: &Dual) {
+        self.clusters.clear();
+        self.blocks.clear();
+        if dual.is_empty() {
+            return;
+        }
+        let mut first = 0;
+        while first < self.all.len() {
+            let of = |m: &Mover| match m.loose {
+                true => None,
+                false => dual.island_of(m.body as usize),
+            };
+            let Some((island, rows)) = of(&self.all[first]) else {
+                first += 1;
+                continue;
+            };
+            let same = |m: &&Mover| of(m).is_some_and(|(i, _)| i == island);
+            let count = self.all[first..].iter().take_while(same).count();
+            if count <= MOST_TOGETHER && count * rows <= MOST_WORK {
+                self.clusters.push(Cluster {
+                    first: first as u32,
+                    count: count as u32,
+                    offset: self.blocks.len() as u32,
+                    island: island as u32,
+                    rows: rows as u32,
+                });
+                self.blocks
+                    .resize(self.blocks.len() + count * count, [0.0; 36]);
+            }
+            first += count;
+        }
+        self.mark_clusters();
+    }
+
+    /// Tells every mover its cluster.
+    pub fn mark_clusters(&mut self) {
+        for (index, cluster) in self.clusters.iter().enumerate() {
+            let range = cluster.first as usize..(cluster.first + cluster.count) as usize;
+            for mover in &mut self.all[range] {
+                mover.cluster = index as u32;
+            }
+        }
+    }
+
+    /// Finds how the bodies of each mechanism answer, by six solves a body.
+    pub fn weigh_clusters(&mut self, dual: &mut Dual, work: &[NewtonBlock]) {
+        for index in 0..self.clusters.len() {
+            let cluster = self.clusters[index];
+            let (first, count) = (cluster.first as usize, cluster.count as usize);
+            for source in 0..count {
+                let mover = self.all[first + source];
+                for axis in 0..6 {
+                    self.rhs.clear();
+                    self.rhs.resize(cluster.rows as usize, 0.0);
+                    let (shift, p) = alone(&mover, work, axis);
+                    let body = mover.body as usize;
+                    dual.add_reach(work, body, &p, &shift, &mut self.rhs);
+                    dual.answer(cluster.island as usize, &mut self.rhs);
+                    for target in 0..count {
+                        let body = self.all[first + target].body as usize;
+                        let (mut moved, mut grown) = dual.reached(work, body, &self.rhs);
+                        if target == source {
+                            moved = add(&moved, &shift);
+                            grown = axpy9(&grown, 1.0, &p);
+                        }
+                        let (b, l) = place(body);
+                        let turn = mul_vec(&gather(&work[b].rot, l), &axial(&grown));
+                        let block =
+                            &mut self.blocks[cluster.offset as usize + target * count + source];
+                        for k in 0..3 {
+                            block[6 * k + axis] = moved[k];
+                            block[6 * (3 + k) + axis] = turn[k];
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether two movers answer to each other.
+    pub fn related(&self, a: u32, b: u32) -> bool {
+        let (x, y) = (&self.all[a as usize], &self.all[b as usize]);
+        a == b || (x.cluster != ALONE && x.cluster == y.cluster)
+    }
+
+    /// How the target moves under a unit wrench on the source, which must be related.
+    pub fn respond(&self, target: u32, source: u32, force: &V3, torque: &V3) -> [V3; 2] {
+        let mover = &self.all[source as usize];
+        if mover.cluster == ALONE {
+            return [
+                scale(force, mover.per_force),
+                mul_vec(&mover.per_torque, torque),
+            ];
+        }
+        let cluster = &self.clusters[mover.cluster as usize];
+        let (row, column) = (target - cluster.first, source - cluster.first);
+        let at = cluster.offset + row * cluster.count + column;
+        times_block(&self.blocks[at as usize], force, torque)
+    }
+
+    /// Moves everything that answers to a wrench on a mover that joints may hold.
+    pub fn push_held(&mut self, source: u32, force: &V3, torque: &V3) {
+        let mover = &mut self.all[source as usize];
+        mover.untold[0] = add(&mover.untold[0], force);
+        mover.untold[1] = add(&mover.untold[1], torque);
+        if mover.cluster == ALONE {
+            mover.shift = axpy(&mover.shift, mover.per_force, force);
+            mover.turn = add(&mover.turn, &mul_vec(&mover.per_torque, torque));
+            return;
+        }
+        let cluster = self.clusters[self.all[source as usize].cluster as usize];
+        let column = (source - cluster.first) as usize;
+        let count = cluster.count as usize;
+        for row in 0..count {
+            let block = &self.blocks[cluster.offset as usize + row * count + column];
+            let [shift, turn] = times_block(block, force, torque);
+            let mover = &mut self.all[cluster.first as usize + row];
+            mover.shift = add(&mover.shift, &shift);
+            mover.turn = add(&mover.turn, &turn);
+        }
+    }
+
+    /// Something that movers of one mechanism share, and no two others do.
+    pub fn root(&self, mover: u32) -> u32 {
+        match self.all[mover as usize].cluster {
+            ALONE => mover,
+            cluster => self.clusters[cluster as usize].first,
+        }
+    }
+}
+
+fn times_block(block: &Block, force: &V3, torque: &V3) -> [V3; 2] {
+    let row = |k: usize| {
+        let b = &block[6 * k..6 * k + 6];
+        (b[0] * force[0] + b[1] * force[1] + b[2] * force[2])
+            + (b[3] * torque[0] + b[4] * torque[1] + b[5] * torque[2])
+    };
+    [[row(0), row(1), row(2)], [row(3), row(4), row(5)]]
+}
+
+/// Displacement and increment of A of a body under a unit force (axis 0 to 2) or torque (3 to
+/// 5), world, if it had no joints.
+fn alone(mover: &Mover, work: &[NewtonBlock], axis: usize) -> (V3, M3) {
+    let mut unit = [0.0; 3];
+    unit[axis % 3] = 1.0;
+    if axis < 3 {
+        return (scale(&unit, mover.per_force), [0.0; 9]);
+    }
+    let (block, lane) = place(mover.body as usize);
+    let rot: M3 = gather(&work[block].rot, lane);
+    (
+        [0.0; 3],
+        increment(&work[block].inverse_of(lane), &rot, &unit),
+    )
+}
+
+/// Rotation per torque about the principal axes, rad/(N m).
+#[inline(always)]
+pub(crate) fn rotational(inverse: &Inverse) -> V3 {
+    let (p, q) = (&inverse.direct, &inverse.cross);
+    [
+        0.25 * (p[4] + p[5] - 2.0 * q[2]),
+        0.25 * (p[2] + p[3] - 2.0 * q[1]),
+        0.25 * (p[0] + p[1] - 2.0 * q[0]),
+    ]
+}
+
+/// The increment P of A, body frame, under a torque, world.
+#[inline(always)]
+fn increment(inverse: &Inverse, rot: &M3, torque: &V3) -> M3 {
+    inverse.solve(&skew_matrix(&scale(&tmul_vec(rot, torque), 0.5)))
+}
+
+/// Moves the iterate of a body that is part of the dual system by a force and a torque.
+pub(crate) fn displace(work: &mut [NewtonBlock], body: usize, [force, torque]: &[V3; 2]) {
+    let (block, lane) = place(body);
+    let n = &mut work[block];
+    let rot: M3 = gather(&n.rot, lane);
+    let inverse = n.inverse_of(lane);
+    let p = increment(&inverse, &rot, torque);
+    let total = axpy9(&gather(&n.p, lane), 1.0, &p);
+    scatter(&mut n.p, lane, &total);
+    let a: M3 = gather(&n.a, lane);
+    scatter(&mut n.a, lane, &axpy9(&a, 1.0, &mul(&rot, &p)));
+    let t: V3 = gather(&n.t, lane);
+    scatter(&mut n.t, lane, &axpy(&t, inverse.translation, force));
+}
+
+/// Changes the rate of such a body, which is in the body frame, by the same per h.
+pub(crate) fn hasten(work: &mut [NewtonBlock], body: usize, h: f64, [force, torque]: &[V3; 2]) {
+    let (block, lane) = place(body);
+    let n = &mut work[block];
+    let rot: M3 = gather(&n.rot, lane);
+    let inverse = n.inverse_of(lane);
+    let p = increment(&inverse, &rot, torque);
+    let rate: M3 = gather(&n.w, lane);
+    scatter(&mut n.w, lane, &axpy9(&rate, 1.0 / h, &p));
+    let v: V3 = gather(&n.v, lane);
+    scatter(&mut n.v, lane, &axpy(&v, inverse.translation / h, force));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body::affine::Affine;
+
+    #[test]
+    fn a_torque_turns_a_stiff_body_like_a_rigid_one() {
+        let body = Affine::new(2.0, [0.3, 0.05, 0.01], 4e8, 2.5e8);
+        let c = 2e4;
+        let inverse = Inverse::new(&body, c, &[0.0; 3]);
+        let found = rotational(&inverse);
+        for (k, inertia) in body.inertia().into_iter().enumerate() {
+            let relative = found[k] * c * inertia - 1.0;
+            assert!(relative.abs() < 1e-4, "axis {k}: {relative}");
+        }
+    }
+
+    #[test]
+    fn the_increment_of_a_torque_turns_by_its_compliance() {
+        let body = Affine::new(2.0, [0.3, 0.05, 0.01], 4e3, 2.5e3);
+        let inverse = Inverse::new(&body, 1e4, &[3.0, 0.0, 70.0]);
+        let torque = [10.0, -20.0, 5.0];
+        let turned = axial(&increment(&inverse, &IDENTITY, &torque));
+        let per_torque = rotational(&inverse);
+        for k in 0..3 {
+            assert!((turned[k] - per_torque[k] * torque[k]).abs() < 1e-15);
+        }
+    }
+}

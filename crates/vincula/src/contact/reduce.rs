@@ -1,0 +1,172 @@
+//! Few points that hold as well as many.
+//!
+//! Points with about the same normal lie in a plane, and forces on a few of them at its rim
+//! can do what forces on all of them can. Kept are the deepest, the farthest from it, the
+//! farthest from the line of both and the farthest outside that triangle: four points that
+//! span nearly the whole area.
+
+use glam::DVec3;
+
+use super::collide::Touch;
+
+/// Normals that differ by less than eight degrees make one manifold.
+const SAME_NORMAL: f64 = 0.99;
+
+/// Reduces the points from `start` on to at most four for each normal. Points closer to each
+/// other than `distance`, m, count as one.
+pub(crate) fn reduce(touches: &mut Vec<Touch>, start: usize, distance: f64) {
+    let mut kept = start;
+    let mut begin = start;
+    while begin < touches.len() {
+        let deepest = deepest(&touches[begin..], distance);
+        touches.swap(begin, begin + deepest);
+        let normal = touches[begin].normal;
+        let mut end = begin + 1;
+        for k in begin + 1..touches.len() {
+            if touches[k].normal.dot(normal) > SAME_NORMAL {
+                touches.swap(k, end);
+                end += 1;
+            }
+        }
+        let count = spread(&mut touches[begin..end], distance);
+        touches.copy_within(begin..begin + count, kept);
+        kept += count;
+        begin = end;
+    }
+    touches.truncate(kept);
+}
+
+/// The deepest point at the end of the step; of those about as deep, the one farthest from
+/// their middle, which is at the rim.
+fn deepest(touches: &[Touch], distance: f64) -> usize {
+    let lowest = touches.iter().fold(f64::INFINITY, |g, t| g.min(t.ahead));
+    let deep = || {
+        let all = touches.iter().enumerate();
+        all.filter(|(_, touch)| touch.ahead <= lowest + distance)
+    };
+    let (sum, count) = deep().fold((DVec3::ZERO, 0.0), |(sum, count), (_, touch)| {
+        (sum + touch.first, count + 1.0)
+    });
+    let middle = sum / count;
+    let mut best = (0, -1.0);
+    for (k, touch) in deep() {
+        let away = touch.first.distance(middle);
+        if away > best.1 + distance {
+            best = (k, away);
+        }
+    }
+    best.0
+}
+
+/// Brings at most four points that span the most to the front, the first being one of them,
+/// and says how many.
+fn spread(touches: &mut [Touch], distance: f64) -> usize {
+    let normal = touches[0].normal;
+    let flat = |touch: &Touch| touch.first - normal * normal.dot(touch.first);
+    let a = flat(&touches[0]);
+    let span = |touch: &Touch| (flat(touch) - a).length();
+    if !choose(touches, 1, distance, span) {
+        return 1;
+    }
+    let b = flat(&touches[1]);
+    let along = (b - a).normalize_or_zero();
+    let aside = |touch: &Touch| (flat(touch) - a).cross(along).length();
+    if !choose(touches, 2, distance, aside) {
+        return 2;
+    }
+    let corners = [a, b, flat(&touches[2])];
+    let outside = |touch: &Touch| outside(&corners, normal, flat(touch));
+    if !choose(touches, 3, distance, outside) {
+        return 3;
+    }
+    4
+}
+
+/// Swaps the point of the largest measure to the place `next`; false when none exceeds
+/// `least`.
+fn choose(touches: &mut [Touch], next: usize, least: f64, measure: impl Fn(&Touch) -> f64) -> bool {
+    let mut best = None;
+    let mut largest = least;
+    for k in next..touches.len() {
+        let value = measure(&touches[k]);
+        if value > largest {
+            largest = value;
+            best = Some(k);
+        }
+    }
+    match best {
+        Some(k) => {
+            touches.swap(next, k);
+            true
+        }
+        None => false,
+    }
+}
+
+/// How far a point of the plane lies outside a triangle; negative inside.
+fn outside(corners: &[DVec3; 3], normal: DVec3, point: DVec3) -> f64 {
+    let [a, b, c] = *corners;
+    let sense = (b - a).cross(c - a).dot(normal).signum();
+    let beyond = |from: DVec3, to: DVec3| {
+        let outward = (to - from).cross(normal).normalize_or_zero() * sense;
+        outward.dot(point - from)
+    };
+    beyond(a, b).max(beyond(b, c)).max(beyond(c, a))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn touch(x: f64, y: f64, gap: f64, feature: u64) -> Touch {
+        let first = DVec3::new(x, y, 0.0);
+        Touch {
+            first,
+            second: first + DVec3::Z * gap,
+            normal: DVec3::Z,
+            gap,
+            ahead: gap,
+            feature,
+        }
+    }
+
+    #[test]
+    fn a_dense_square_keeps_its_corners() {
+        let mut touches = Vec::new();
+        for i in 0..11 {
+            for j in 0..11 {
+                let (x, y) = (f64::from(i) / 5.0 - 1.0, f64::from(j) / 5.0 - 1.0);
+                touches.push(touch(x, y, 0.0, touches.len() as u64));
+            }
+        }
+        reduce(&mut touches, 0, 1e-6);
+        let mut kept: Vec<_> = touches.iter().map(|t| t.first).collect();
+        kept.sort_by(|p, q| p.x.total_cmp(&q.x).then(p.y.total_cmp(&q.y)));
+        let corners = [(-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0)];
+        assert_eq!(kept, corners.map(|(x, y)| DVec3::new(x, y, 0.0)));
+    }
+
+    #[test]
+    fn the_deepest_point_is_kept_and_duplicates_are_not() {
+        let mut touches = vec![
+            touch(1.0, 0.0, 0.0, 1),
+            touch(1.0, 0.0, 0.0, 2),
+            touch(0.2, 0.1, -0.3, 3),
+            touch(0.2, 0.1, -0.3, 4),
+        ];
+        reduce(&mut touches, 0, 1e-6);
+        let kept: Vec<_> = touches.iter().map(|t| t.feature).collect();
+        assert!(kept == [3, 1] || kept == [3, 2], "{kept:?}");
+    }
+
+    #[test]
+    fn two_walls_of_a_corner_keep_their_own_points() {
+        let mut touches = vec![touch(0.0, 0.0, 0.0, 1), touch(1.0, 0.0, 0.0, 2)];
+        touches.push(Touch {
+            normal: DVec3::X,
+            ..touch(0.0, 0.0, 0.0, 3)
+        });
+        reduce(&mut touches, 0, 1e-6);
+        assert_eq!(touches.len(), 3);
+    }
+}

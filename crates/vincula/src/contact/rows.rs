@@ -1,0 +1,360 @@
+//! A contact as rows: normal and two tangents, and how its two bodies answer.
+//!
+//! With the frame (n, t₁, t₂), n from the first body to the second, and the arms r from the
+//! centres to the contact, the slip is
+//!
+//! ```text
+//! u = b + F (δ_b + θ_b × r_b − δ_a − θ_a × r_a),   F = (n, t₁, t₂)ᵀ
+//! ```
+//!
+//! In the first stage u is the gap and the sliding distance at the end of the step, in the
+//! second h times the velocity. Both stages have the same compliance
+//! `W = F (1/(c m) + [r]ᵀ Θ [r]) Fᵀ`, summed over the bodies.
+
+use super::movers::{FIXED, Mover, Movers};
+use crate::math::small::*;
+
+/// One side of a contact.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arm {
+    /// Which mover, or [`FIXED`].
+    pub mover: u32,
+    /// `r × F_k` for each row.
+    pub lever: [V3; 3],
+    /// Θ of that: the rotation that a unit of each row gives a loose body.
+    pub swing: [V3; 3],
+    /// Whether the body is loose: no joint answers with it.
+    pub loose: bool,
+}
+
+impl Arm {
+    const NONE: Arm = Arm {
+        mover: FIXED,
+        lever: [[0.0; 3]; 3],
+        swing: [[0.0; 3]; 3],
+        loose: true,
+    };
+
+    fn new(mover: u32, movers: &Movers, frame: &[V3; 3], arm: &V3) -> Arm {
+        if mover == FIXED {
+            return Arm::NONE;
+        }
+        let lever = frame.map(|axis| cross(arm, &axis));
+        let body = &movers.all[mover as usize];
+        Arm {
+            mover,
+            lever,
+            swing: lever.map(|l| mul_vec(&body.per_torque, &l)),
+            loose: body.loose,
+        }
+    }
+}
+
+/// Rolling and torsional friction: a torque about n, and one about t₁ and t₂.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spin {
+    /// Torque per normal force, m.
+    pub torsional: f64,
+    /// The same for rolling, m.
+    pub rolling: f64,
+    /// Relative rotation without the torques, rad.
+    pub free: V3,
+    /// Torque about n, t₁, t₂, N m.
+    pub torque: V3,
+    /// Rotation per torque about n, and the larger one across, rad/(N m).
+    pub compliance: [f64; 2],
+}
+
+/// A contact in one stage.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ContactRow {
+    /// n, t₁, t₂.
+    pub frame: [V3; 3],
+    pub a: Arm,
+    pub b: Arm,
+    /// Compliance, row-major, m/N.
+    pub w: M3,
+    /// Slip without the contact forces of this stage, m.
+    pub free: V3,
+    /// Force along the frame, N.
+    pub lambda: V3,
+    /// Coefficient of friction.
+    pub mu: f64,
+    /// Compliance of the contact itself along n, m/N.
+    pub soft: f64,
+    pub spin: Option<Spin>,
+}
+
+impl ContactRow {
+    /// Rows between two movers at the arms `ra`, `rb`.
+    pub fn new(frame: [V3; 3], at: [u32; 2], arms: [V3; 2], movers: &Movers) -> ContactRow {
+        let a = Arm::new(at[0], movers, &frame, &arms[0]);
+        let b = Arm::new(at[1], movers, &frame, &arms[1]);
+        let mut row = ContactRow {
+            frame,
+            a,
+            b,
+            w: [0.0; 9],
+            free: [0.0; 3],
+            lambda: [0.0; 3],
+            mu: 0.0,
+            soft: 0.0,
+            spin: None,
+        };
+        row.w = row.coupling(&row, movers);
+        row
+    }
+
+    /// Slip here per unit of force there, row-major, m/N.
+    pub fn coupling(&self, other: &ContactRow, movers: &Movers) -> M3 {
+        let mut w = [0.0; 9];
+        for (arm, sign) in [(&self.a, -1.0), (&self.b, 1.0)] {
+            for (source, from) in [(&other.a, -1.0), (&other.b, 1.0)] {
+                let fixed = arm.mover == FIXED || source.mover == FIXED;
+                if fixed || !movers.related(arm.mover, source.mover) {
+                    continue;
+                }
+                for j in 0..3 {
+                    let (force, torque) = (&other.frame[j], &source.lever[j]);
+                    let [shift, turn] = movers.respond(arm.mover, source.mover, force, torque);
+                    for i in 0..3 {
+                        let moved = dot(&self.frame[i], &shift) + dot(&arm.lever[i], &turn);
+                        w[3 * i + j] += sign * from * moved;
+                    }
+                }
+            }
+        }
+        w
+    }
+
+    /// Adds a compliance of the contact itself, m/N.
+    pub fn soften(&mut self, soft: f64) {
+        self.soft = soft;
+        self.w[0] += soft;
+    }
+
+    /// Displacement of the second side against the first by what the movers did, in the frame.
+    #[inline(always)]
+    pub fn relative(&self, movers: &[Mover]) -> V3 {
+        let mut u = [0.0; 3];
+        if self.b.mover != FIXED {
+            let m = &movers[self.b.mover as usize];
+            for k in 0..3 {
+                u[k] += dot(&self.frame[k], &m.shift) + dot(&self.b.lever[k], &m.turn);
+            }
+        }
+        if self.a.mover != FIXED {
+            let m = &movers[self.a.mover as usize];
+            for k in 0..3 {
+                u[k] -= dot(&self.frame[k], &m.shift) + dot(&self.a.lever[k], &m.turn);
+            }
+        }
+        u
+    }
+
+    /// The slip as it is now, m.
+    #[inline(always)]
+    pub fn slip(&self, movers: &[Mover]) -> V3 {
+        let mut u = add(&self.free, &self.relative(movers));
+        u[0] += self.soft * self.lambda[0];
+        u
+    }
+
+    /// Moves the bodies by a change of the force.
+    #[inline(always)]
+    pub fn push(&self, movers: &mut Movers, change: &V3) {
+        let force = along(&self.frame, change);
+        for (arm, sign) in [(&self.b, 1.0), (&self.a, -1.0)] {
+            if arm.mover == FIXED {
+                continue;
+            }
+            if !arm.loose {
+                let pushed = scale(&force, sign);
+                let torque = scale(&along(&arm.lever, change), sign);
+                movers.push_held(arm.mover, &pushed, &torque);
+                continue;
+            }
+            let m = &mut movers.all[arm.mover as usize];
+            m.shift = axpy(&m.shift, sign * m.per_force, &force);
+            for k in 0..3 {
+                m.turn = axpy(&m.turn, sign * change[k], &arm.swing[k]);
+            }
+        }
+    }
+
+    /// Relative rotation of the second body against the first, in the frame, rad.
+    pub fn relative_turn(&self, movers: &[Mover]) -> V3 {
+        let turn = |arm: &Arm| match arm.mover {
+            FIXED => [0.0; 3],
+            m => movers[m as usize].turn,
+        };
+        let d = sub(&turn(&self.b), &turn(&self.a));
+        self.frame.map(|axis| dot(&axis, &d))
+    }
+
+    /// Turns the bodies by a change of the torque.
+    pub fn twist(&self, movers: &mut Movers, change: &V3) {
+        let torque = along(&self.frame, change);
+        for (arm, sign) in [(&self.b, 1.0), (&self.a, -1.0)] {
+            if arm.mover != FIXED {
+                movers.push_held(arm.mover, &[0.0; 3], &scale(&torque, sign));
+            }
+        }
+    }
+
+    /// Goes to the force and torque (world) of a contact of the last step, as far as the cone
+    /// allows.
+    pub fn start_from(&mut self, movers: &mut Movers, known: &[V3; 2]) {
+        let force = self.frame.map(|axis| dot(&axis, &known[0]));
+        let next = vincula_blocks::cone::project(&force, self.mu);
+        let change = sub(&next, &self.lambda);
+        self.lambda = next;
+        self.push(movers, &change);
+        if let Some(spin) = self.spin {
+            let torque = self.frame.map(|axis| dot(&axis, &known[1]));
+            let change = sub(&torque, &spin.torque);
+            self.twist(movers, &change);
+            self.spin = Some(Spin { torque, ..spin });
+        }
+    }
+
+    /// Fixes the normal force, N: a compliance beside which nothing else counts.
+    pub fn hold_normal(&mut self, force: f64) {
+        let soft = 1e9 * self.w[0];
+        self.soften(soft);
+        // The bodies have the present force already; only its compliance is new.
+        self.free[0] = -soft * force;
+    }
+
+    /// Makes room for rolling and torsional friction.
+    pub fn resist(&mut self, torsional: f64, rolling: f64, free: V3, movers: &[Mover]) {
+        let mut total = [0.0; 9];
+        for arm in [&self.a, &self.b] {
+            if arm.mover != FIXED {
+                total = axpy9(&total, 1.0, &movers[arm.mover as usize].per_torque);
+            }
+        }
+        let about = |x: &V3| dot(x, &mul_vec(&total, x));
+        let [n, x, y] = &self.frame;
+        let compliance = [about(n), about(x) + about(y)];
+        self.spin = Some(Spin {
+            torsional,
+            rolling,
+            free,
+            torque: [0.0; 3],
+            compliance,
+        });
+    }
+}
+
+/// x₁ f₁ + x₂ f₂ + x₃ f₃.
+#[inline(always)]
+pub(crate) fn along(f: &[V3; 3], x: &V3) -> V3 {
+    axpy(&axpy(&scale(&f[0], x[0]), x[1], &f[1]), x[2], &f[2])
+}
+
+/// Two directions that make a right-handed frame with n; the same for the same n.
+pub(crate) fn frame_of(n: &V3) -> [V3; 3] {
+    // Duff et al. 2017: no branch but the sign, accurate everywhere.
+    let sign = if n[2] < 0.0 { -1.0 } else { 1.0 };
+    let a = -1.0 / (sign + n[2]);
+    let b = n[0] * n[1] * a;
+    [
+        *n,
+        [1.0 + sign * n[0] * n[0] * a, sign * b, -sign * n[0]],
+        [b, sign + n[1] * n[1] * a, -n[1]],
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn movers() -> Movers {
+        let tensor = |k: f64| {
+            [
+                2.0 * k,
+                0.1 * k,
+                0.0,
+                0.1 * k,
+                1.0 * k,
+                0.2 * k,
+                0.0,
+                0.2 * k,
+                3.0 * k,
+            ]
+        };
+        let mut movers = Movers::default();
+        movers.all = vec![
+            Mover::new(0, true, 0.5, tensor(1.0)),
+            Mover::new(1, false, 0.25, tensor(0.3)),
+        ];
+        movers
+    }
+
+    fn row(movers: &Movers) -> ContactRow {
+        let n = [0.36, 0.48, -0.8];
+        let arms = [[0.3, -0.2, 0.5], [-0.7, 0.1, 0.2]];
+        ContactRow::new(frame_of(&n), [0, 1], arms, movers)
+    }
+
+    #[test]
+    fn frames_are_right_handed_and_orthonormal() {
+        for n in [
+            [0.0, 0.0, 1.0],
+            [0.0, 0.0, -1.0],
+            [0.36, 0.48, -0.8],
+            [1.0, 0.0, 0.0],
+        ] {
+            let [a, b, c] = frame_of(&n);
+            assert!(sub(&cross(&a, &b), &c).iter().all(|e| e.abs() < 1e-15));
+            assert!(dot(&a, &b).abs() < 1e-15 && (dot(&b, &b) - 1.0).abs() < 1e-15);
+        }
+    }
+
+    #[test]
+    fn the_compliance_is_the_slip_under_a_unit_force() {
+        let mut bodies = movers();
+        let row = row(&bodies);
+        for k in 0..3 {
+            bodies = movers();
+            let mut unit = [0.0; 3];
+            unit[k] = 1.0;
+            row.push(&mut bodies, &unit);
+            let u = row.slip(&bodies.all);
+            for i in 0..3 {
+                assert!((u[i] - row.w[3 * i + k]).abs() < 1e-15);
+            }
+        }
+    }
+
+    #[test]
+    fn rows_are_the_gradient_of_the_place_of_the_contact() {
+        let mut bodies = movers();
+        let row = row(&bodies);
+        let arms = [[0.3, -0.2, 0.5], [-0.7, 0.1, 0.2]];
+        let step = 1e-6;
+        for body in 0..2 {
+            for k in 0..6 {
+                bodies = movers();
+                let mut turn = [0.0; 3];
+                let mut shift = [0.0; 3];
+                if k < 3 {
+                    shift[k] = step;
+                } else {
+                    turn[k - 3] = step;
+                }
+                bodies.all[body].shift = shift;
+                bodies.all[body].turn = turn;
+                let turned = crate::math::rotation::exp::<false>(&turn);
+                let moved = sub(&add(&mul_vec(&turned, &arms[body]), &shift), &arms[body]);
+                let sign = if body == 1 { 1.0 } else { -1.0 };
+                let expected = row.frame.map(|axis| sign * dot(&axis, &moved));
+                let found = row.relative(&bodies.all);
+                for i in 0..3 {
+                    assert!((found[i] - expected[i]).abs() < 1e-11);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,512 @@
+//! The two stages of a step in which contacts act.
+//!
+//! First stage, with the pose: with the displacements from the start of the step,
+//!
+//! ```text
+//! gap⁺ ≥ 0,   λ₁ ∈ K,   friction against the sliding distance of the step
+//! ```
+//!
+//! Second stage, with the velocity at the end: the total x = λ₁ + λ₂ is in K, and friction acts
+//! against the velocity of the slip. So λ₂ may take back what λ₁ gave in excess, as when
+//! it moved bodies out of each other, but the two together never pull.
+//!
+//! A body that is found inside another is moved out at no more than [`PUSH_SPEED`], and keeps
+//! nothing of that speed.
+
+use super::ContactPoint;
+use super::choice::ContactSolver;
+use super::exact::{Groups, Way};
+use super::impact::{self, Approach};
+use super::memory::{Memory, Remembered, key_of};
+use super::movers::{FIXED, Mover, Movers};
+use super::rows::{ContactRow, along, frame_of};
+use super::sweep;
+use crate::dual::Dual;
+use crate::integrate::newton::NewtonBlock;
+use crate::math::lanes::{gather, place};
+use crate::math::small::*;
+use crate::model::{BodyId, Model, StateBlock};
+use crate::settings::Settings;
+
+/// Speed at which bodies that start inside each other are moved apart, m/s.
+pub const PUSH_SPEED: f64 = 1.0;
+/// Sweeps before a problem is found to be a hard one.
+const FIRST_SWEEPS: usize = 10;
+/// Contacts of a group at most that are solved as one dense problem.
+const MOST_DENSE: usize = 130;
+/// Gap below which two bodies touch at the end of a step, m.
+const TOUCHING: f64 = 1e-6;
+
+/// One side of a contact during a step.
+#[derive(Clone, Copy, Debug)]
+struct Side {
+    mover: u32,
+    /// The material point, and the centre of curvature there, in the body, m.
+    point: V3,
+    center: V3,
+    /// From the centre of curvature to the surface, along n, m.
+    radius: f64,
+}
+
+/// A contact during a step.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    sides: [Side; 2],
+    /// Force and torque of the first stage, in the frame, N and N m.
+    first: [V3; 2],
+    /// From the centres to the contact at the start, and where it is, m.
+    arms: [V3; 2],
+    at: V3,
+    /// Whether it touches at the end.
+    touches: bool,
+    /// Its row in the second stage, if it has one.
+    second: Option<u32>,
+    /// Gap at which the first stage aims, m; negative when moving out takes several steps.
+    aim: f64,
+}
+
+/// Contacts of a step: who takes part, and the rows of the present stage.
+#[derive(Debug, Default)]
+pub(crate) struct Stage {
+    pub movers: Movers,
+    pub rows: Vec<ContactRow>,
+    links: Vec<Link>,
+    /// The mover of each body, or FIXED.
+    mover_of: Vec<u32>,
+    /// The contact of the last step that each continues.
+    known: Vec<Option<u32>>,
+    /// Of each row of the second stage: how it closes in, and what impacts gave it, N.
+    approaches: Vec<Approach>,
+    struck: Vec<V3>,
+    hits: Vec<(bool, f64)>,
+    groups: Groups,
+}
+
+/// Where the pieces of a stage come from.
+pub(crate) struct Scene<'a> {
+    pub model: &'a Model,
+    pub points: &'a [ContactPoint],
+    pub memory: &'a Memory,
+    /// The start of the step.
+    pub start: &'a [StateBlock],
+    /// The iterate.
+    pub work: &'a [NewtonBlock],
+    /// Whether a block takes the short path of bodies without joints.
+    pub loose: &'a [bool],
+    /// Whether a step ends with the second stage.
+    pub projects: bool,
+    /// Compliance of every contact, as a fraction of that of its bodies.
+    pub softness: f64,
+    pub h: f64,
+    /// Inertia per mass, 1/s².
+    pub c: f64,
+}
+
+impl Stage {
+    /// Room for a model.
+    pub fn new(bodies: usize) -> Stage {
+        Stage {
+            mover_of: vec![FIXED; bodies],
+            ..Stage::default()
+        }
+    }
+
+    /// Finds the bodies that take part and where they are touched.
+    pub fn begin(&mut self, scene: &Scene<'_>, dual: &Dual) {
+        self.find_movers(scene, dual);
+        self.links.clear();
+        scene.memory.matches(scene.points, &mut self.known);
+        for point in scene.points {
+            let a = self.side(scene, point, 0);
+            let b = self.side(scene, point, 1);
+            let (arm_a, _) = start_place(scene, point.a, &point.anchor_a);
+            let (arm_b, at) = start_place(scene, point.b, &point.anchor_b);
+            // Where no second stage takes the speed away again, moving out must be slow.
+            let out = if scene.projects {
+                PUSH_SPEED * scene.h
+            } else {
+                -0.1 * point.gap
+            };
+            self.links.push(Link {
+                sides: [a, b],
+                first: [[0.0; 3]; 2],
+                arms: [arm_a, arm_b],
+                at,
+                touches: false,
+                second: None,
+                aim: (point.gap + out).min(0.0),
+            });
+        }
+    }
+
+    /// Numbers the bodies in contact, those of one mechanism one after the other.
+    fn find_movers(&mut self, scene: &Scene<'_>, dual: &Dual) {
+        let all = &mut self.movers.all;
+        for mover in all.iter() {
+            self.mover_of[mover.body as usize] = FIXED;
+        }
+        all.clear();
+        for body in scene.points.iter().flat_map(|p| [p.a, p.b]).flatten() {
+            let body = body.index();
+            if self.mover_of[body] == FIXED {
+                self.mover_of[body] = 0;
+                let loose = scene.loose[place(body).0];
+                all.push(Mover::new(body, loose, 0.0, [0.0; 9]));
+            }
+        }
+        if !dual.is_empty() {
+            let island = |m: &Mover| dual.island_of(m.body as usize).map_or(usize::MAX, |i| i.0);
+            all.sort_unstable_by_key(|m| (island(m), m.body));
+        }
+        for (k, mover) in all.iter().enumerate() {
+            self.mover_of[mover.body as usize] = k as u32;
+        }
+        self.movers.gather_clusters(dual);
+    }
+
+    fn side(&self, scene: &Scene<'_>, point: &ContactPoint, which: usize) -> Side {
+        let (body, anchor, round, sign) = match which {
+            0 => (point.a, point.anchor_a, point.round_a, -1.0),
+            _ => (point.b, point.anchor_b, point.round_b, 1.0),
+        };
+        let Some(body) = body else {
+            return Side {
+                mover: FIXED,
+                point: [0.0; 3],
+                center: [0.0; 3],
+                radius: 0.0,
+            };
+        };
+        let a: M3 = start_of(scene.start, body.index()).0;
+        let inward = scale(&tmul_vec(&a, &point.normal), sign * round);
+        Side {
+            mover: self.mover_of[body.index()],
+            point: anchor,
+            center: add(&anchor, &inward),
+            radius: -sign * round,
+        }
+    }
+
+    /// How far forces move the bodies at the present iterate.
+    fn weigh(&mut self, scene: &Scene<'_>) {
+        for mover in &mut self.movers.all {
+            let (block, lane) = place(mover.body as usize);
+            *mover = if mover.loose {
+                let params = &scene.model.params[block];
+                let rot: M3 = gather(&scene.work[block].rot, lane);
+                let inverse: V3 = gather(&params.inverse_inertia, lane);
+                let turned = mul_diag(&rot, &scale(&inverse, 1.0 / scene.c));
+                let per_force = 1.0 / (scene.c * params.mass[lane]);
+                Mover::new(mover.body as usize, true, per_force, mult(&turned, &rot))
+            } else {
+                Mover::held(mover.body as usize, scene.work)
+            };
+        }
+        self.movers.mark_clusters();
+    }
+
+    /// Rows of the first stage at the present iterate, with the forces remembered.
+    pub fn first(&mut self, scene: &Scene<'_>, dual: &mut Dual) {
+        self.weigh(scene);
+        self.movers.weigh_clusters(dual, scene.work);
+        self.rows.clear();
+        for (index, point) in scene.points.iter().enumerate() {
+            let link = &self.links[index];
+            let frame = frame_of(&point.normal);
+            let mut free = carried(&frame, point, scene.h);
+            free[0] += point.gap - link.aim;
+            let mut turned = [0.0; 3];
+            let mut arms = [[0.0; 3]; 2];
+            for (k, side) in link.sides.iter().enumerate() {
+                let sign = [-1.0, 1.0][k];
+                let moved = match side.mover {
+                    FIXED => continue,
+                    m => {
+                        let body = self.movers.all[m as usize].body as usize;
+                        let (a0, t0) = start_of(scene.start, body);
+                        let (a1, t1) = iterate_of(scene.work, body);
+                        arms[k] = mul_vec(&a0, &side.point);
+                        let grown = sub9(&a1, &a0);
+                        let shift = sub(&t1, &t0);
+                        turned = axpy(&turned, sign, &axial(&mult(&grown, &a0)));
+                        let center = add(&mul_vec(&grown, &side.center), &shift);
+                        let point = add(&mul_vec(&grown, &side.point), &shift);
+                        [
+                            dot(&frame[0], &center),
+                            dot(&frame[1], &point),
+                            dot(&frame[2], &point),
+                        ]
+                    }
+                };
+                free = axpy(&free, sign, &moved);
+            }
+            let mut row = ContactRow::new(frame, link.sides.map(|s| s.mover), arms, &self.movers);
+            row.free = free;
+            row.mu = point.friction;
+            row.soften(point.compliance + scene.softness * row.w[0]);
+            if point.torsional > 0.0 || point.rolling > 0.0 {
+                let about = frame.map(|axis| dot(&axis, &turned));
+                row.resist(point.torsional, point.rolling, about, &self.movers.all);
+            }
+            self.rows.push(row);
+        }
+        for (row, known) in self.rows.iter_mut().zip(&self.known) {
+            if let Some(k) = known {
+                row.start_from(&mut self.movers, &scene.memory.entries[*k as usize].first);
+            }
+        }
+    }
+
+    /// Solves the rows of the present stage; returns the iterations.
+    pub fn solve(&mut self, settings: &Settings) -> usize {
+        let Stage {
+            rows,
+            movers,
+            groups,
+            ..
+        } = self;
+        let (tolerance, limit) = (settings.contact_tolerance, settings.sweep_limit);
+        let spins = rows.iter().any(|row| row.spin.is_some());
+        let way = match settings.contact_solver {
+            ContactSolver::Splitting => Way::Splitting,
+            _ => Way::Newton,
+        };
+        let (first, most) = match settings.contact_solver {
+            _ if spins => (limit, 0),
+            ContactSolver::Automatic => (FIRST_SWEEPS, MOST_DENSE),
+            ContactSolver::GaussSeidel | ContactSolver::Penalty => (limit, 0),
+            ContactSolver::Anticipation | ContactSolver::Splitting => (0, usize::MAX),
+        };
+        let (mut count, mut enough) = sweep::solve(rows, movers, tolerance, first);
+        if !enough && most > 0 {
+            let (more, all) = groups.solve(rows, movers, way, settings.cone_tolerance, most);
+            count += more;
+            enough = all || settings.contact_solver != ContactSolver::Automatic;
+        }
+        if !enough && first < limit {
+            count += sweep::solve(rows, movers, tolerance, limit - first).0;
+        }
+        count
+    }
+
+    /// Keeps the forces of the first stage. Returns how deep the worst contact ends, m.
+    pub fn end_first(&mut self) -> f64 {
+        let mut deepest = 0.0f64;
+        for (link, row) in self.links.iter_mut().zip(&self.rows) {
+            link.first = [row.lambda, torque_of(row)];
+            let gap = row.slip(&self.movers.all)[0] - row.soft * row.lambda[0] + link.aim;
+            deepest = deepest.max(-gap);
+            link.touches = row.lambda[0] > 0.0 || gap <= TOUCHING;
+        }
+        deepest
+    }
+
+    /// Rows of the second stage, for rates in the body frame; λ starts as what the first stage
+    /// has given, and the bodies already have it.
+    pub fn second(&mut self, scene: &Scene<'_>) {
+        self.weigh(scene);
+        self.rows.clear();
+        self.approaches.clear();
+        self.struck.clear();
+        for (index, point) in scene.points.iter().enumerate() {
+            let link = self.links[index];
+            self.links[index].second = link.touches.then_some(self.rows.len() as u32);
+            if link.touches {
+                let row = self.second_row(scene, point, &link);
+                self.rows.push(row);
+                self.approaches.push(approach(scene, point));
+                self.struck.push([0.0; 3]);
+            }
+        }
+        let bounces = |a: &Approach| a.restitution > 0.0;
+        if self.approaches.iter().any(bounces) && self.strike(scene.h) {
+            return;
+        }
+        for (link, known) in self.links.iter().zip(&self.known) {
+            if let (Some(k), Some(known)) = (link.second, known) {
+                let total = &scene.memory.entries[*known as usize].total;
+                self.rows[k as usize].start_from(&mut self.movers, total);
+            }
+        }
+    }
+
+    fn second_row(&self, scene: &Scene<'_>, point: &ContactPoint, link: &Link) -> ContactRow {
+        let frame = frame_of(&point.normal);
+        let (mut free, mut turned) = (carried(&frame, point, scene.h), [0.0; 3]);
+        let mut arms = [[0.0; 3]; 2];
+        for (k, side) in link.sides.iter().enumerate() {
+            if side.mover == FIXED {
+                continue;
+            }
+            let sign = [-1.0, 1.0][k];
+            let body = self.movers.all[side.mover as usize].body as usize;
+            let (a1, _) = iterate_of(scene.work, body);
+            let reach = scale(&point.normal, side.radius);
+            arms[k] = add(&mul_vec(&a1, &side.center), &reach);
+            let (v, omega) = motion_of(scene, body);
+            turned = axpy(&turned, sign * scene.h, &omega);
+            let u = add(&v, &cross(&omega, &arms[k]));
+            free = axpy(&free, sign, &frame.map(|axis| scene.h * dot(&axis, &u)));
+        }
+        let mut row = ContactRow::new(frame, link.sides.map(|s| s.mover), arms, &self.movers);
+        row.lambda = link.first[0];
+        row.free = free;
+        row.mu = point.friction;
+        if point.compliance > 0.0 || scene.softness > 0.0 {
+            // A spring pushes in the second half as it did in the first.
+            row.hold_normal(2.0 * link.first[0][0]);
+        }
+        if point.torsional > 0.0 || point.rolling > 0.0 {
+            let about = frame.map(|axis| dot(&axis, &turned));
+            row.resist(point.torsional, point.rolling, about, &self.movers.all);
+            if let Some(spin) = &mut row.spin {
+                spin.torque = link.first[1];
+            }
+        }
+        row
+    }
+
+    /// Takes impacts if there are any: without the forces of the first stage, then with the
+    /// impulses of the impacts. True when there were.
+    fn strike(&mut self, h: f64) -> bool {
+        for row in &mut self.rows {
+            let back = scale(&row.lambda, -1.0);
+            row.lambda = [0.0; 3];
+            row.push(&mut self.movers, &back);
+        }
+        let Stage {
+            rows,
+            approaches,
+            movers,
+            hits,
+            struck,
+            ..
+        } = self;
+        if impact::any(rows, approaches, movers, h) {
+            impact::take(rows, approaches, movers, h, hits);
+            for (row, struck) in rows.iter_mut().zip(struck) {
+                *struck = std::mem::take(&mut row.lambda);
+            }
+            return true;
+        }
+        for link in &self.links {
+            if let Some(k) = link.second {
+                let row = &mut self.rows[k as usize];
+                row.lambda = link.first[0];
+                row.push(&mut self.movers, &link.first[0]);
+            }
+        }
+        false
+    }
+
+    /// What a contact did, in its frame.
+    pub fn outcome(&self, index: usize) -> Option<Outcome> {
+        let link = self.links.get(index)?;
+        let second = link.second.map(|k| k as usize);
+        let total = |k: usize| {
+            let row = &self.rows[k];
+            [add(&row.lambda, &self.struck[k]), torque_of(row)]
+        };
+        Some(Outcome {
+            first: link.first,
+            total: second.map_or(link.first, total),
+            slip: second.map(|k| self.rows[k].slip(&self.movers.all)),
+            at: link.at,
+            arms: link.arms,
+        })
+    }
+
+    /// Writes what the next step starts from.
+    pub fn remember(&self, points: &[ContactPoint], memory: &mut Memory) {
+        memory.entries.clear();
+        for (index, point) in points.iter().enumerate() {
+            let Some(done) = self.outcome(index) else {
+                continue;
+            };
+            if done.total[0][0] <= 0.0 && done.first[0][0] <= 0.0 {
+                continue;
+            }
+            let frame = frame_of(&point.normal);
+            let world = |f: [V3; 2]| f.map(|f| along(&frame, &f));
+            memory.entries.push(Remembered {
+                key: key_of(point),
+                first: world(done.first),
+                total: world(done.total),
+            });
+        }
+    }
+}
+
+/// Forces and torques of a contact, in its frame.
+pub(crate) struct Outcome {
+    pub first: [V3; 2],
+    pub total: [V3; 2],
+    /// h times the velocity of the slip at the end, m, where it touches.
+    pub slip: Option<V3>,
+    /// Where it was at the start, and from the centres to there, m.
+    pub at: V3,
+    pub arms: [V3; 2],
+}
+
+fn torque_of(row: &ContactRow) -> V3 {
+    row.spin.map_or([0.0; 3], |s| s.torque)
+}
+
+/// How a contact closes in at the start of the step.
+fn approach(scene: &Scene<'_>, point: &ContactPoint) -> Approach {
+    let mut velocity = dot(&point.normal, &point.surface_velocity);
+    for (body, anchor, sign) in [
+        (point.a, point.anchor_a, -1.0),
+        (point.b, point.anchor_b, 1.0),
+    ] {
+        let Some(body) = body else { continue };
+        let (block, lane) = place(body.index());
+        let start = &scene.start[block];
+        let w: M3 = gather(&start.w, lane);
+        let u = add(&gather(&start.v, lane), &mul_vec(&w, &anchor));
+        velocity += sign * dot(&point.normal, &u);
+    }
+    Approach {
+        restitution: point.restitution,
+        start: scene.h * velocity,
+        gap: point.gap,
+    }
+}
+
+/// Displacement of the sides that are not bodies, b's minus a's, in the frame, m.
+fn carried(frame: &[V3; 3], point: &ContactPoint, h: f64) -> V3 {
+    frame.map(|axis| h * dot(&axis, &point.surface_velocity))
+}
+
+/// From the centre of a body to a point of it at the start of the step, and where that is.
+fn start_place(scene: &Scene<'_>, body: Option<BodyId>, anchor: &V3) -> (V3, V3) {
+    let Some(body) = body else {
+        return ([0.0; 3], *anchor);
+    };
+    let (a, t) = start_of(scene.start, body.index());
+    let arm = mul_vec(&a, anchor);
+    (arm, add(&arm, &t))
+}
+
+fn start_of(blocks: &[StateBlock], body: usize) -> (M3, V3) {
+    let (block, lane) = place(body);
+    (
+        gather(&blocks[block].a, lane),
+        gather(&blocks[block].t, lane),
+    )
+}
+
+fn iterate_of(work: &[NewtonBlock], body: usize) -> (M3, V3) {
+    let (block, lane) = place(body);
+    (gather(&work[block].a, lane), gather(&work[block].t, lane))
+}
+
+/// Velocity of the centre and angular velocity, world, of a rate in the body frame.
+fn motion_of(scene: &Scene<'_>, body: usize) -> (V3, V3) {
+    let (block, lane) = place(body);
+    let n = &scene.work[block];
+    let affine = scene.model.params[block].affine(lane);
+    let rate: M3 = gather(&n.w, lane);
+    let omega = affine.angular_velocity(&affine.angular_momentum(&rate));
+    (gather(&n.v, lane), mul_vec(&gather(&n.rot, lane), &omega))
+}

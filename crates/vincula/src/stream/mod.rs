@@ -1,0 +1,215 @@
+//! Long chains, streamed: the default step for worlds of ball-jointed links in line.
+//!
+//! The general step makes a dozen passes over the bodies, each with a kilobyte of unknowns a
+//! body. On a chain that no longer fits the cache, waiting for memory takes most of the time.
+//! Here the kernels of a pass run one after another on one block of eight bodies while it is
+//! in the first cache, and little is kept for the next pass (`record.rs`):
+//!
+//! 1. bodies: predict, solve freely, find places and compliances of the joints' points,
+//! 2. joints: eliminate from both ends, substitute back (`vincula_blocks::Line`),
+//! 3. bodies: answer the joint forces, turn the velocity, kick, find the points' velocities,
+//! 4. joints: substitute,
+//! 5. bodies: project the velocity and finish.
+//!
+//! The arithmetic is that of the general step, kernel by kernel, so the results have the same
+//! bits (tested). Whatever is out of the ordinary (a second linearisation, a weak pivot, a
+//! crushed body) is left to the general step, which starts afresh from the untouched state.
+
+mod links;
+mod passes;
+mod record;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+
+use vincula_blocks::Line;
+
+use crate::dual::SolverChoice;
+use crate::integrate::{Integrator, tempered};
+use crate::model::{MemoryBlock, Model, State};
+use crate::settings::{Settings, Workspace};
+use crate::step::StepReport;
+use links::{Links, Nodes, worst_gap};
+use passes::{Pass, answer, each_slot, finish_blocks, predict, prepare};
+use record::{Prediction, Slot};
+
+/// Steps that the general step takes over after one that was out of the ordinary.
+const REST: u32 = 4;
+/// Bodies a thread is worth.
+const WORTH_A_THREAD: usize = 8192;
+/// Bodies whose predictions stay in the second cache; beyond, predicting twice is cheaper.
+const REMEMBERED: usize = 2048;
+
+/// The memory of the streamed step, sized once.
+pub(crate) struct Stream {
+    links: Links,
+    /// Each chain: its joints and its factors.
+    chains: Vec<(Range<usize>, Line)>,
+    threads: usize,
+    /// Empty where predicting twice is cheaper than keeping the prediction.
+    predictions: Vec<Prediction>,
+    slots: Vec<Slot>,
+    /// What the next step is to remember.
+    memory: Vec<MemoryBlock>,
+    /// Force of each joint: of the position solve, and of the velocity solve, N.
+    forces: [Vec<[f64; 3]>; 2],
+    resting: u32,
+}
+
+impl Stream {
+    /// The streamed step of a model, if it is made of such chains.
+    pub(crate) fn new(model: &Model, settings: &Settings) -> Option<Stream> {
+        let usual = settings.integrator == Integrator::Tempered
+            && settings.solver == SolverChoice::Automatic;
+        if !usual || model.ground.is_some() || !model.collision.colliders.is_empty() {
+            return None;
+        }
+        let most = model.bodies.len() / WORTH_A_THREAD;
+        let threads = settings.threads.min(most).clamp(1, 2);
+        Stream::with(model, threads, model.bodies.len() <= REMEMBERED)
+    }
+
+    fn with(model: &Model, threads: usize, keep: bool) -> Option<Stream> {
+        let links = Links::find(model)?;
+        let blocks = model.params.len();
+        let joints = model.joints.len();
+        let chains = links.chains();
+        let alone = chains.len() == 1;
+        let mut slots = vec![Slot::ZERO; blocks];
+        links.place_points(model, &mut slots);
+        Some(Stream {
+            chains: chains
+                .into_iter()
+                .map(|chain| (chain.clone(), Line::new(chain.len(), alone && threads > 1)))
+                .collect(),
+            links,
+            threads,
+            predictions: vec![Prediction::ZERO; if keep { blocks } else { 0 }],
+            slots,
+            memory: vec![MemoryBlock::NONE; blocks],
+            forces: [vec![[0.0; 3]; joints], vec![[0.0; 3]; joints]],
+            resting: 0,
+        })
+    }
+
+    /// Threads in use.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// Makes the step, or leaves everything as it was and returns nothing.
+    fn advance(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        work: &mut Workspace,
+        h: f64,
+    ) -> Option<StepReport> {
+        if self.resting > 0 {
+            self.resting -= 1;
+            return None;
+        }
+        let report = self.try_step(model, state, work, h);
+        if report.is_none() {
+            self.resting = REST;
+        }
+        report
+    }
+
+    fn try_step(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        work: &mut Workspace,
+        h: f64,
+    ) -> Option<StepReport> {
+        let pass = Pass {
+            level: work.level,
+            scheme: tempered::scheme(h, work.settings.tempering()),
+            model,
+            state,
+            kicks: &work.kicks,
+            links: &self.links,
+            rule: work.settings.iteration(),
+        };
+        let [first, second] = &mut self.forces;
+        let predictions = &mut self.predictions;
+        each_slot(
+            self.threads,
+            &mut self.slots,
+            predictions,
+            |b, n, slot, kept| {
+                prepare(&pass, b, n, &mut slot.ports)?;
+                if let Some(kept) = kept {
+                    kept.keep(n);
+                }
+                Some(0.0)
+            },
+        )?;
+        let nodes = Nodes::new(&self.links, &self.slots);
+        nodes.write_gaps(first);
+        for (chain, line) in &mut self.chains {
+            if !line.factor_solve(&nodes.of(chain), &mut first[chain.clone()]) {
+                return None;
+            }
+        }
+        let update = each_slot(
+            self.threads,
+            &mut self.slots,
+            predictions,
+            |b, n, slot, kept| {
+                match kept {
+                    Some(kept) => kept.recall(n),
+                    None => predict(&pass, b, n)?,
+                }
+                answer(&pass, b, first, n, slot)
+            },
+        )?;
+        self.links.write_drifts(&self.slots, h, second);
+        for (chain, line) in &self.chains {
+            line.solve(&mut second[chain.clone()]);
+        }
+        let residual = worst_gap(&Nodes::new(&self.links, &self.slots));
+        let ends = (&mut work.next[..], &mut self.memory[..]);
+        finish_blocks(&pass, self.threads, &mut self.slots, second, ends)?;
+        self.commit(model, state, work, h);
+        Some(StepReport {
+            iterations: 1,
+            converged: true,
+            residual,
+            update,
+            contacts: 0,
+            sweeps: 0,
+            contact_residual: 0.0,
+            penetration: 0.0,
+        })
+    }
+
+    /// Everything is sound: the new state replaces the old one.
+    fn commit(&mut self, model: &Model, state: &mut State, work: &mut Workspace, h: f64) {
+        std::mem::swap(&mut state.memory, &mut self.memory);
+        std::mem::swap(&mut state.blocks, &mut work.next);
+        let [first, second] = [0, 1].map(|k| self.forces[k].as_flattened());
+        for (mean, (a, b)) in state.multipliers.iter_mut().zip(first.iter().zip(second)) {
+            *mean = 0.5 * (*a + *b);
+        }
+        state.held.copy_from_slice(second);
+        state.measure_coordinates(model);
+        state.time += h;
+    }
+}
+
+/// Makes the streamed step if the world is one for it and the step an ordinary one.
+pub(crate) fn advance(
+    model: &Model,
+    state: &mut State,
+    work: &mut Workspace,
+    h: f64,
+) -> Option<StepReport> {
+    // Taken out for the time being, since it needs the rest of the workspace.
+    let mut stream = work.stream.take()?;
+    let report = stream.advance(model, state, work, h);
+    work.stream = Some(stream);
+    report
+}

@@ -1,0 +1,98 @@
+//! The streamed step against the general one, bit by bit.
+
+use glam::DVec3;
+
+use super::Stream;
+use crate::prelude::*;
+
+/// Two chains, one pinned and one free, with an end mass and an odd number of links.
+fn chains(count: usize) -> Model {
+    let mut builder = ModelBuilder::new();
+    builder.gravity(DVec3::new(0.0, 0.0, -9.81));
+    for chain in 0..2 {
+        let mut last = None;
+        for k in 0..count {
+            let tip = DVec3::new(0.2 * k as f64, chain as f64, 0.0);
+            let half_extents = DVec3::new(0.1, 0.01, 0.02);
+            let density = if k + 1 == count { 2e4 } else { 1000.0 };
+            let name = format!("{chain}-{k}");
+            let mut body = BodyDef::new(&name, Shape::Box { half_extents }, density);
+            body = body.at(tip + DVec3::X * 0.1);
+            let body = builder.body(body);
+            match (last, chain) {
+                (None, 0) => drop(builder.joint(JointDef::ball(name, World, body, tip))),
+                (None, _) => {}
+                // Joints may be written down in either direction.
+                (Some(before), _) if k % 3 == 0 => {
+                    builder.joint(JointDef::ball(name, body, before, tip));
+                }
+                (Some(before), _) => drop(builder.joint(JointDef::ball(name, before, body, tip))),
+            }
+            last = Some(body);
+        }
+    }
+    builder.build().expect("the chains are sound")
+}
+
+/// The state after some steps, and how many of them were streamed.
+fn run(model: &Model, stream: Option<Stream>, steps: usize) -> (State, usize) {
+    let mut work = Workspace::new(model, Settings::default());
+    work.stream = stream;
+    let control = Control::new(model);
+    let mut state = model.initial_state();
+    let ids: Vec<_> = model.body_ids().collect();
+    for (k, id) in ids.into_iter().enumerate() {
+        let linear = DVec3::new(0.0, 0.0, 0.3 * (k as f64).sin());
+        let twist = Twist {
+            linear,
+            angular: DVec3::ZERO,
+        };
+        state.set_twist(model, id, twist);
+    }
+    let mut streamed = 0;
+    for _ in 0..steps {
+        let waiting = work.stream.as_ref().is_some_and(|s| s.resting == 0);
+        step(model, &mut state, &control, &mut work, 2e-3).expect("a sound step");
+        let still = work.stream.as_ref().is_some_and(|s| s.resting == 0);
+        streamed += usize::from(waiting && still);
+    }
+    (state, streamed)
+}
+
+#[test]
+fn streaming_changes_no_bit_whatever_the_threads_and_the_memory() {
+    for count in [1, 2, 9, 40] {
+        let model = chains(count);
+        let (general, _) = run(&model, None, 60);
+        for (threads, keep) in [(1, true), (1, false), (2, true), (2, false)] {
+            let stream = Stream::with(&model, threads, keep).expect("these are chains");
+            let (state, streamed) = run(&model, Some(stream), 60);
+            assert!(streamed > 40, "{streamed} of 60 steps of {count} links");
+            assert_eq!(state, general, "{count} links, {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn other_worlds_are_not_streamed() {
+    let mut builder = ModelBuilder::new();
+    let radius = 0.1;
+    let bodies: Vec<_> = (0..3)
+        .map(|k| {
+            let body = BodyDef::new(format!("{k}"), Shape::Sphere { radius }, 1000.0);
+            builder.body(body.at(DVec3::X * k as f64))
+        })
+        .collect();
+    // A body with three joints is a hub, not a link.
+    for (k, other) in [(0, 1), (1, 2), (2, 0)] {
+        let at = DVec3::X * 0.5 * (k + other) as f64;
+        builder.joint(JointDef::ball(
+            format!("j{k}"),
+            bodies[k],
+            bodies[other],
+            at,
+        ));
+    }
+    let model = builder.build().expect("a ring");
+    assert!(Stream::with(&model, 1, true).is_none());
+}
