@@ -12,7 +12,7 @@ use crate::joint::rows::RowKind;
 use crate::math::dispatch::{Level, detected};
 use crate::math::lanes::{LANES, gather, place, scatter};
 use crate::math::small::{M3, V3, mul};
-use crate::model::{BodyId, Control, Model, Pose, State, StateBlock, Twist};
+use crate::model::{BodyId, Control, MemoryBlock, Model, Pose, State, StateBlock, Twist};
 use crate::stream::Stream;
 
 /// How steps are made. The defaults need no tuning.
@@ -22,8 +22,10 @@ pub struct Settings {
     pub integrator: Integrator,
     /// Which solver serves the joints.
     pub solver: SolverChoice,
-    /// Change of an entry of A beyond which a step is linearised again.
-    pub update_tolerance: f64,
+    /// When a tempered step is linearised again. One linear solve takes a rotation for linear
+    /// and stretches the body; this is the energy of that stretch over the inertial energy of
+    /// the rotation, at most.
+    pub stretch_tolerance: f64,
     /// Violation of a nonlinear row that is corrected with the same factor, m.
     pub residual_tolerance: f64,
     /// Newton iterations at most.
@@ -48,7 +50,7 @@ impl Default for Settings {
         Settings {
             integrator: Integrator::default(),
             solver: SolverChoice::default(),
-            update_tolerance: 0.025,
+            stretch_tolerance: 1.0,
             residual_tolerance: 1e-11,
             iteration_limit: 50,
             threads: 1,
@@ -64,7 +66,12 @@ impl Default for Settings {
 /// When to stop iterating.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rule {
+    /// Change of an entry of A that is small enough whatever it causes.
     pub update: f64,
+    /// Change of an entry of A that is small enough if it causes no more than `stretch`.
+    pub rotation: f64,
+    /// Energy of stretch over inertial energy.
+    pub stretch: f64,
     pub residual: f64,
     pub limit: usize,
 }
@@ -86,14 +93,16 @@ impl Settings {
     }
 
     pub(crate) fn iteration(&self) -> Rule {
-        let update = match self.integrator {
-            Integrator::Tempered => self.update_tolerance,
+        let (update, rotation) = match self.integrator {
+            Integrator::Tempered => (1e-4, 0.025),
             // The update of the paper's step is the whole motion of the step.
-            Integrator::LinearEuler => self.update_tolerance.max(0.2),
-            Integrator::Rattle | Integrator::ImplicitEuler | Integrator::Bdf2 => 1e-11,
+            Integrator::LinearEuler => (0.2, 0.0),
+            Integrator::Rattle | Integrator::ImplicitEuler | Integrator::Bdf2 => (1e-11, 0.0),
         };
         Rule {
             update,
+            rotation,
+            stretch: self.stretch_tolerance,
             residual: self.residual_tolerance,
             limit: self.iteration_limit,
         }
@@ -117,6 +126,8 @@ pub struct Workspace {
     pub(crate) contacts: Contacts,
     /// Contacts as rows.
     pub(crate) stage: Stage,
+    /// Islands that an impact struck.
+    pub(crate) struck: Vec<bool>,
     /// Length of the last step, s.
     pub(crate) last_h: f64,
     /// Places or rates of bodies in contact before the joints moved them.
@@ -126,6 +137,8 @@ pub struct Workspace {
     /// One for all when nothing but uniform gravity acts, else one a block.
     pub(crate) kicks: Vec<KickBlock>,
     pub(crate) dual: Dual,
+    /// Loads of the joints at the start of the step; only for an iterated step.
+    pub(crate) loads: Vec<MemoryBlock>,
     /// Mean force of each row over the step, N.
     pub(crate) multipliers: Vec<f64>,
     /// Force of each row in the current Newton iteration, N.
@@ -178,6 +191,7 @@ impl Workspace {
         } else {
             detected()
         };
+        let dual = Dual::new(model, settings.solver, level);
         Workspace {
             settings,
             level,
@@ -199,7 +213,16 @@ impl Workspace {
                     model.params.len().max(1)
                 }
             ],
-            dual: Dual::new(model, settings.solver, level),
+            struck: vec![false; dual.islands()],
+            dual,
+            loads: vec![
+                MemoryBlock::NONE;
+                if settings.integrator == Integrator::Rattle {
+                    model.params.len()
+                } else {
+                    0
+                }
+            ],
             multipliers: vec![0.0; model.dual_rows()],
             total: vec![0.0; model.dual_rows()],
             end: model.ground.is_some().then(|| State::at_rest(model)),

@@ -45,16 +45,9 @@ pub(super) const ENTRY: Entry = Entry {
             "rad/s",
             "rate of that angle at the start",
         ),
-        // Carbon fibre: at 1 GPa a tower of hundreds of segments buckles out of its plane.
-        Param::float("density", 1600.0, (1e-3, 1e6), "kg/m³", "density"),
+        Param::float("density", 1000.0, (1e-3, 1e6), "kg/m³", "density"),
         Param::gravity(),
-        Param::float(
-            "young",
-            2e11,
-            (1e3, 1e15),
-            "Pa",
-            "Young's modulus of the bodies",
-        ),
+        Param::young(),
     ],
     make,
 };

@@ -121,6 +121,33 @@ impl Affine {
             (g[0] + g[1]).max(0.0),
         ]
     }
+
+    /// The same with the negative stiffness of compression, as far as `c M + K̄ + K_g` keeps at
+    /// least half of what it has without it.
+    #[inline(always)]
+    pub fn bounded_stiffness(&self, c: f64, stress: &S3) -> V3 {
+        let (g, inertia) = (stress, self.inertia());
+        let k = [g[1] + g[2], g[0] + g[2], g[0] + g[1]];
+        let mut bounded = [0.0; 3];
+        for axis in 0..3 {
+            let i = c * inertia[axis];
+            let least = -2.0 * i * self.shear / (i + 4.0 * self.shear);
+            bounded[axis] = if k[axis] > least { k[axis] } else { least };
+        }
+        bounded
+    }
+
+    /// How strongly a load F on A turns the body about its axes, N m: the size of the torque
+    /// and of the stiffness, tension or compression.
+    #[inline(always)]
+    pub fn load_stiffness(&self, load: &M3) -> V3 {
+        let (g, half) = (sym(load), axial(load));
+        [
+            (g[1] + g[2]).abs() + 2.0 * half[0].abs(),
+            (g[0] + g[2]).abs() + 2.0 * half[1].abs(),
+            (g[0] + g[1]).abs() + 2.0 * half[2].abs(),
+        ]
+    }
 }
 
 /// The strain of A relative to the rotation R: `sym(RᵀA) − I`.

@@ -466,6 +466,17 @@ impl Stage {
         })
     }
 
+    /// Normal force of a contact, and what it was a step ago, N.
+    pub fn force_and_before(&self, index: usize, memory: &Memory) -> Option<[f64; 2]> {
+        let now = self.outcome(index)?.total[0][0];
+        let known = self.known.get(index).copied().flatten();
+        let before = known.map_or(0.0, |k| {
+            let force = memory.entries[k as usize].total[0];
+            dot(&force, &force).sqrt()
+        });
+        Some([now, before])
+    }
+
     /// Writes what the next step starts from.
     pub fn remember(&self, points: &[ContactPoint], memory: &mut Memory) {
         memory.entries.clear();

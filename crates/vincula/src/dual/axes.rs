@@ -337,7 +337,7 @@ impl Dual {
         h: f64,
     ) -> Result<(), super::DualFault> {
         // The gradients of the new pose; the factors may stay those of the old one.
-        self.linearize(model, work);
+        self.linearize(model, work, false);
         if self.axes.is_empty() {
             return Ok(());
         }
@@ -369,6 +369,20 @@ impl Dual {
             }
         }
         worst
+    }
+
+    /// Marks the islands of coordinates that ran into a limit in this step, by their forces at
+    /// its start and at its end, N; true if there is one.
+    pub(crate) fn struck_limits(&self, before: &[f64], now: &[f64], struck: &mut [bool]) -> bool {
+        let mut any = false;
+        for row in &self.axes {
+            let limit = matches!(row.mode, Mode::Lower | Mode::Upper);
+            if limit && before[row.row] == 0.0 && now[row.row] != 0.0 {
+                struck[self.joints_place(row.joint).0] = true;
+                any = true;
+            }
+        }
+        any
     }
 
     /// After a trial projection: releases limits that would pull; true when one did.

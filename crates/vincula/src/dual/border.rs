@@ -18,7 +18,7 @@ use vincula_blocks::{BlockMatrix, Dense, Factorization, Pattern};
 
 use super::assemble::point_response;
 use super::island::Island;
-use super::linearize::{GeneralRow, carried_side, dot9};
+use super::linearize::{GeneralRow, carried_before, carried_side, dot9};
 use super::{Dual, DualFault, subtract, unwrap};
 use crate::integrate::newton::NewtonBlock;
 use crate::joint::rows::{Carried, Gradient};
@@ -33,7 +33,7 @@ pub(crate) struct Border {
     rows: Vec<BorderRow>,
     groups: Vec<Group>,
     /// Rows of the joints; those of the couplings come after them.
-    first: usize,
+    pub(super) first: usize,
     /// One number for each row of the joints.
     scratch: Vec<f64>,
 }
@@ -299,9 +299,15 @@ impl Dual {
     }
 
     /// Gradients and responses at the iterate.
-    pub(super) fn linearize_border(&mut self, model: &Model, work: &[NewtonBlock]) {
+    pub(super) fn linearize_border(&mut self, model: &Model, work: &[NewtonBlock], moved: bool) {
         for row in &mut self.border.rows {
-            row.linearize(model, |side| carried_side(side, work));
+            row.linearize(model, |side| {
+                if moved {
+                    carried_before(side, work)
+                } else {
+                    carried_side(side, work)
+                }
+            });
             for it in &mut row.bodies {
                 let (block, lane) = place(it.body);
                 let n = &work[block];
@@ -448,6 +454,28 @@ impl Dual {
                 let (block, lane) = place(it.body);
                 let load = it.row.a.map(|x| mu * x);
                 subtract(&mut work[block], lane, &load, &scale(&it.row.t, mu));
+            }
+        }
+    }
+
+    /// Hands out the gradients of the rows at a state: for each body of each row its force and
+    /// its gradient.
+    pub(super) fn border_at(
+        &mut self,
+        model: &Model,
+        state: &State,
+        forces: &[f64],
+        mut add: impl FnMut(usize, f64, &Gradient),
+    ) {
+        let first = self.border.first;
+        for (k, row) in self.border.rows.iter_mut().enumerate() {
+            let force = forces[first + k];
+            if force == 0.0 {
+                continue;
+            }
+            row.linearize(model, |side| state.carried(side));
+            for it in &row.bodies {
+                add(it.body, force, &it.world);
             }
         }
     }

@@ -215,6 +215,22 @@ impl Dual {
     }
 
     /// Island and node of a joint.
+    /// The island of a joint.
+    pub(crate) fn island_of_joint(&self, joint: usize) -> usize {
+        self.places[joint].0 as usize
+    }
+
+    /// The island of a body, if joints hold it.
+    pub(crate) fn island_of_body(&self, body: usize) -> Option<usize> {
+        let first = self.incidences[self.starts[body]..self.starts[body + 1]].first()?;
+        Some(self.island_of_joint(first.joint as usize))
+    }
+
+    /// The rows of a joint among all rows.
+    pub(crate) fn rows_of(&self, joint: usize) -> std::ops::Range<usize> {
+        self.offsets[joint]..self.offsets[joint + 1]
+    }
+
     pub(super) fn joints_place(&self, joint: usize) -> (usize, usize) {
         let (island, node) = self.places[joint];
         (island as usize, node as usize)

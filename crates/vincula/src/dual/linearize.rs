@@ -150,10 +150,26 @@ pub(super) fn carried_side(side: &Side, work: &[NewtonBlock]) -> Carried {
     }
 }
 
+/// The same where the bodies were before the free solve moved them: the step equation is
+/// linearised there.
+pub(super) fn carried_before(side: &Side, work: &[NewtonBlock]) -> Carried {
+    match side.endpoint.index() {
+        None => carried_side(side, work),
+        Some(body) => {
+            let (block, lane) = place(body);
+            let n = &work[block];
+            let moved = mul(&gather(&n.rot, lane), &gather(&n.p, lane));
+            let a = sub9(&gather(&n.a, lane), &moved);
+            Joint::carried(side, &a, &gather(&n.t, lane))
+        }
+    }
+}
+
 impl Dual {
-    /// Gradients and responses of every row that is not a point.
-    pub(super) fn linearize(&mut self, model: &Model, work: &[NewtonBlock]) {
-        self.linearize_border(model, work);
+    /// Gradients and responses of every row that is not a point; `moved` when the free solve
+    /// has moved the bodies since the step equation was linearised.
+    pub(super) fn linearize(&mut self, model: &Model, work: &[NewtonBlock], moved: bool) {
+        self.linearize_border(model, work, moved);
         if self.general.is_empty() {
             return;
         }
@@ -161,7 +177,14 @@ impl Dual {
             if rows.a.count == 0 {
                 continue;
             }
-            let (a, b) = carried(joint, work);
+            let (a, b) = if moved {
+                (
+                    carried_before(&joint.a, work),
+                    carried_before(&joint.b, work),
+                )
+            } else {
+                carried(joint, work)
+            };
             let first = if rows.points { 3 } else { 0 };
             for k in 0..rows.a.count as usize {
                 let row = joint.linearize(first + k, &a, &b);

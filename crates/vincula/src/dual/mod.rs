@@ -105,7 +105,7 @@ impl Dual {
 
     /// Whether some rows are not points: their gradients turn with the bodies.
     pub(crate) fn turns(&self) -> bool {
-        !self.general.is_empty()
+        !self.general.is_empty() || !self.border.is_empty()
     }
 
     /// What the joints need to know of a block of bodies after its free solve: places and
@@ -151,7 +151,7 @@ impl Dual {
         if self.is_empty() {
             return Ok(());
         }
-        self.linearize(model, work);
+        self.linearize(model, work, true);
         self.assemble(model, work);
         self.soften(work, scheme, projects);
         for island in &mut self.islands {
@@ -194,6 +194,23 @@ impl Dual {
         }
         let bordered = self.border_sides(model, work, h);
         worst.max(self.axis_sides(model, work, h)).max(bordered)
+    }
+
+    /// `Σ |λ C|` over the constraints for these forces λ, N, where `violation` was asked for C,
+    /// J.
+    pub(crate) fn penalty(&self, forces: &[f64]) -> f64 {
+        let mut sum = 0.0;
+        for (rows, start) in self.joints.iter().zip(&self.offsets) {
+            let range = *start..start + rows.constraints as usize;
+            for (force, value) in forces[range.clone()].iter().zip(&self.lambda[range]) {
+                sum += (force * value).abs();
+            }
+        }
+        let border = self.border.first..;
+        for (force, value) in forces[border.clone()].iter().zip(&self.lambda[border]) {
+            sum += (force * value).abs();
+        }
+        sum
     }
 
     /// Place or velocity of a ported end; the world's point is where it is, at rest.

@@ -11,10 +11,12 @@ use super::Dual;
 use super::linearize::carried;
 use crate::integrate::Scheme;
 use crate::integrate::newton::NewtonBlock;
+use crate::integrate::tempered::Turning;
 use crate::joint::rows::Gradient;
-use crate::math::lanes::{gather, place, scatter};
+use crate::math::lanes::{LANES, gather, place, scatter};
+use crate::math::rotation::polar;
 use crate::math::small::*;
-use crate::model::{Model, State};
+use crate::model::{MemoryBlock, Model, State};
 
 impl Dual {
     /// Adds to every body what its rows lose by turning from the start of the step to the
@@ -74,6 +76,52 @@ impl Dual {
     }
 }
 
+impl Dual {
+    /// Loads on A that the forces of all rows, N, put on the bodies at a state, body frame.
+    pub(crate) fn loads_at(
+        &mut self,
+        model: &Model,
+        state: &State,
+        forces: &[f64],
+        memory: &mut [MemoryBlock],
+    ) {
+        for block in memory.iter_mut() {
+            block.load = [[0.0; LANES]; 9];
+        }
+        for (index, joint) in model.joints.iter().enumerate() {
+            let (a, b) = (state.carried(&joint.a), state.carried(&joint.b));
+            let lambda = &forces[self.offsets[index]..self.offsets[index + 1]];
+            for (k, l) in lambda.iter().enumerate() {
+                let row = joint.linearize(k, &a, &b);
+                for (side, gradient) in [(&joint.a, &row.a), (&joint.b, &row.b)] {
+                    if let Some(body) = side.endpoint.index() {
+                        load_body(state, body, *l, gradient, memory);
+                    }
+                }
+            }
+        }
+        self.border_at(model, state, forces, |body, force, gradient| {
+            load_body(state, body, force, gradient, memory);
+        });
+    }
+}
+
+/// Adds the load on A of a force along a gradient, body frame of the state.
+fn load_body(
+    state: &State,
+    body: usize,
+    force: f64,
+    gradient: &Gradient,
+    memory: &mut [MemoryBlock],
+) {
+    let (block, lane) = place(body);
+    let map: M3 = gather(&state.blocks[block].a, lane);
+    let rot = polar(&map).unwrap_or(map);
+    let load: M3 = gather(&memory[block].load, lane);
+    let load = axpy9(&load, -force, &tmul(&rot, &gradient.a));
+    scatter(&mut memory[block].load, lane, &load);
+}
+
 /// Adds k (before − after): to the load on A, and to the predicted motion of the centre.
 fn add_load(
     body: Option<usize>,
@@ -90,18 +138,11 @@ fn add_load(
     let affine = model.params[block].affine(lane);
     let rot: M3 = gather(&n.rot, lane);
     // Only the torque matters, tempered like that of the lever arms.
-    let mut torque = scale(&axial(&tmul(&rot, &sub9(&before.a, &after.a))), k);
-    let stiffness = affine.geometric_stiffness(&sym(&gather(&n.held, lane)));
-    let inertia = affine.inertia();
-    for axis in 0..3 {
-        torque[axis] *= 1.0
-            - scheme
-                .tempering
-                .phi(scheme.h, stiffness[axis], inertia[axis]);
-    }
+    let turned = tmul(&rot, &sub9(&before.a, &after.a));
+    let turning = Turning::new(&affine, scheme, &gather(&n.held, lane));
+    let load = turning.load(&affine, scheme, &scale(&axial(&turned), 2.0 * k));
     let force: M3 = gather(&n.force, lane);
-    let load = axpy9(&force, 1.0, &mul(&rot, &skew_matrix(&torque)));
-    scatter(&mut n.force, lane, &load);
+    scatter(&mut n.force, lane, &axpy9(&force, 1.0, &mul(&rot, &load)));
     let push = scale(&sub(&before.t, &after.t), k);
     // c = 2/h²: half a kick over the whole step.
     let moved = scale(&push, 1.0 / (scheme.c * affine.mass));

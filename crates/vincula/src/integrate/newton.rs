@@ -8,7 +8,7 @@ use super::Scheme;
 use crate::body::affine::{Affine, Inverse, strain};
 use crate::kernel;
 use crate::math::lanes::{LANES, Lane, gather, scatter};
-use crate::math::rotation::{FAR_FROM_ROTATION, ORTHONORMAL, higham, newton_schulz};
+use crate::math::rotation::{FAR_FROM_ROTATION, ORTHONORMAL, exp, higham, newton_schulz};
 use crate::math::small::*;
 use crate::model::ParamBlock;
 
@@ -26,8 +26,6 @@ pub struct NewtonBlock {
     pub a_pred: [Lane; 9],
     /// Predicted t, m.
     pub t_pred: [Lane; 3],
-    /// Predicted t and velocity before forces that turn are accounted for, m and m/s.
-    pub base: [[Lane; 3]; 2],
     /// Rate of A: predicted first, final after `set_velocity`, 1/s.
     pub w: [Lane; 9],
     /// Velocity: predicted first, final after `set_velocity`, m/s.
@@ -64,7 +62,6 @@ impl NewtonBlock {
         t: [[0.0; LANES]; 3],
         a_pred: [[0.0; LANES]; 9],
         t_pred: [[0.0; LANES]; 3],
-        base: [[[0.0; LANES]; 3]; 2],
         w: [[0.0; LANES]; 9],
         v: [[0.0; LANES]; 3],
         force: [[0.0; LANES]; 9],
@@ -159,16 +156,36 @@ pub(super) fn polar_lanes(a: &[Lane; 9], rot: &mut [Lane; 9]) -> bool {
     false
 }
 
+/// Which stiffness of stress the matrix has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stiffening {
+    /// That of the joint load of the last step, tempered: the first linearisation. It is part
+    /// of the scheme.
+    Tempered,
+    /// That of the iterate's stress, tension or compression. It has no say in the result, but
+    /// is what makes a further linearisation converge.
+    Exact,
+    /// That of the joint load and this many times the tension of the iterate's stress: it
+    /// holds back iterates that stretch.
+    Cautious(f64),
+}
+
 kernel! {
-    /// Inverts H̄ at the iterate and solves without constraint forces. From the
-    /// second linearisation on (`caution` above zero) the stress of the iterate's strain
-    /// stiffens rotation too: it holds back iterates that stretch, and has no say once they
-    /// have settled.
-    pub fn free_solve(params: &ParamBlock, scheme: &Scheme, caution: f64, n: &mut NewtonBlock) = free_solve_lanes
+    /// Inverts H̄ at the iterate and solves without constraint forces.
+    pub fn free_solve(params: &ParamBlock, scheme: &Scheme, stiffening: Stiffening, n: &mut NewtonBlock) = free_solve_lanes
 }
 
 #[inline(always)]
-fn free_solve_lanes(params: &ParamBlock, scheme: &Scheme, caution: f64, n: &mut NewtonBlock) {
+fn free_solve_lanes(
+    params: &ParamBlock,
+    scheme: &Scheme,
+    stiffening: Stiffening,
+    n: &mut NewtonBlock,
+) {
+    let caution = match stiffening {
+        Stiffening::Cautious(caution) => caution,
+        _ => 0.0,
+    };
     for lane in 0..LANES {
         let body = params.affine(lane);
         let rot: M3 = gather(&n.rot, lane);
@@ -180,7 +197,11 @@ fn free_solve_lanes(params: &ParamBlock, scheme: &Scheme, caution: f64, n: &mut 
         for axis in 0..3 {
             k[axis] = k[axis].max(caution * stretched[axis]);
         }
-        let inverse = inverse(&body, scheme, &k);
+        let inverse = if stiffening == Stiffening::Exact {
+            Inverse::new(&body, scheme.c, &body.bounded_stiffness(scheme.c, &stress))
+        } else {
+            inverse(&body, scheme, &k)
+        };
         let deviation = tmul(&rot, &sub9(&a, &gather(&n.a_pred, lane)));
         let inertial = mul_diag(&deviation, &scale(&body.second, scheme.c));
         let elastic = full(&stress);
@@ -256,6 +277,27 @@ fn accept_lanes(n: &mut NewtonBlock) -> f64 {
 }
 
 kernel! {
+    /// Moves from the last iterate by the increment taken as a rotation and a strain:
+    /// `A = R exp(w) (1 + S + sym P)` with w the axial vector of P.
+    pub fn retract(n: &mut NewtonBlock) = retract_lanes
+}
+
+#[inline(always)]
+fn retract_lanes(n: &mut NewtonBlock) {
+    for lane in 0..LANES {
+        let rot: M3 = gather(&n.rot, lane);
+        let p: M3 = gather(&n.p, lane);
+        // The strain of the last iterate and the symmetric part of the increment.
+        let mut shape = full(&strain(&rot, &gather(&n.a, lane)));
+        for k in [0, 4, 8] {
+            shape[k] += 1.0;
+        }
+        let turn = exp::<false>(&axial(&p));
+        scatter(&mut n.a, lane, &mul(&rot, &mul(&turn, &shape)));
+    }
+}
+
+kernel! {
     /// Prepares the next iteration: the rotation of the iterate, and what turns with it.
     pub fn relinearize(n: &mut NewtonBlock) -> bool = relinearize_lanes
 }
@@ -275,6 +317,56 @@ fn relinearize_lanes(n: &mut NewtonBlock) -> bool {
         scatter(&mut n.held, lane, &tmul(&turn, &held));
     }
     true
+}
+
+kernel! {
+    /// The potential that the step equation is the gradient of, at the iterate, J:
+    /// `½c |q − q_pred|²_M + Ψ(A) − f:(A − A_pred)`; infinite where a body is inside out.
+    pub fn potential(params: &ParamBlock, scheme: &Scheme, n: &NewtonBlock) -> f64 = potential_lanes
+}
+
+#[inline(always)]
+fn potential_lanes(params: &ParamBlock, scheme: &Scheme, n: &NewtonBlock) -> f64 {
+    let mut rot = [[0.0; LANES]; 9];
+    if !polar_lanes(&n.a, &mut rot) {
+        return f64::INFINITY;
+    }
+    let mut total = 0.0;
+    for lane in 0..LANES {
+        let body = params.affine(lane);
+        let a: M3 = gather(&n.a, lane);
+        let moved = sub9(&a, &gather(&n.a_pred, lane));
+        let shift = sub(&gather(&n.t, lane), &gather(&n.t_pred, lane));
+        let elastic = body.elastic_energy(&strain(&gather(&rot, lane), &a));
+        let inertial = scheme.c * body.kinetic_energy(&moved, &shift);
+        let mut work = 0.0;
+        for k in 0..9 {
+            work += n.force[k][lane] * moved[k];
+        }
+        total += inertial + elastic - work;
+    }
+    total
+}
+
+kernel! {
+    /// How much stretch the last increment causes that its linearisation does not know of:
+    /// the elastic energy of the strain `½ WᵀW` of its skew part W over the inertial energy
+    /// `½c |W|²_M` of the same, the largest of the eight bodies.
+    pub fn stretch(params: &ParamBlock, scheme: &Scheme, n: &NewtonBlock) -> f64 = stretch_lanes
+}
+
+#[inline(always)]
+fn stretch_lanes(params: &ParamBlock, scheme: &Scheme, n: &NewtonBlock) -> f64 {
+    let mut largest = 0.0;
+    for lane in 0..LANES {
+        let body = params.affine(lane);
+        let w = skew_matrix(&axial(&gather(&n.p, lane)));
+        let strain = sym(&tmul(&w, &w)).map(|x| 0.5 * x);
+        let inertial = scheme.c * body.kinetic_energy(&w, &[0.0; 3]);
+        let ratio = body.elastic_energy(&strain) / inertial.max(f64::MIN_POSITIVE);
+        largest = if ratio > largest { ratio } else { largest };
+    }
+    largest
 }
 
 kernel! {

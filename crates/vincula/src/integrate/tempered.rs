@@ -23,7 +23,7 @@ use super::{Scheme, Tempering};
 use crate::body::affine::{Affine, strain};
 use crate::kernel;
 use crate::math::lanes::{LANES, Lane, gather, largest, scatter};
-use crate::math::rotation::{SHORT_SERIES, exp, turn_back};
+use crate::math::rotation::{SHORT_SERIES, exp, log, turn_back};
 use crate::math::small::*;
 use crate::model::{MemoryBlock, ParamBlock, StateBlock};
 
@@ -90,9 +90,12 @@ fn predict_lanes(
         let spin = skew_matrix(&body.angular_velocity(&momentum));
         scatter(&mut n.p, lane, &sub9(&rate, &spin));
         let torque = tmul_vec(&rot, &gather(&kick.torque, lane));
+        let held: M3 = gather(&memory.load, lane);
+        let joints =
+            Turning::new(&body, scheme, &held).kick(&body, scheme, &scale(&axial(&held), 2.0));
         let mut l = [0.0; 3];
         for k in 0..3 {
-            l[k] = momentum[k] * kick.angular_decay[k][lane] + 0.5 * h * torque[k];
+            l[k] = momentum[k] * kick.angular_decay[k][lane] + 0.5 * h * (torque[k] + joints[k]);
         }
         scatter(&mut n.momentum, lane, &l);
         let v = kicked_velocity(&gather(&state.v, lane), kick, lane, h);
@@ -138,26 +141,72 @@ pub(super) fn kicked_velocity(v: &V3, kick: &KickBlock, lane: usize, h: f64) -> 
     axpy(&slowed, 0.5 * h, &gather(&kick.acceleration, lane))
 }
 
-/// The correction of step 3 as a load on A, `(1−φ) skew(Qᵀτ/2 − axial(QᵀF))`, body frame:
-/// F is the load of the joints in the frame of the start, τ = 2 axial(F) its torque.
+/// How a load of the joints turns a body in step 3, axis by axis.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Turning {
+    /// φ, the share of implicit Euler.
+    phi: V3,
+    /// αK, the stiffness in the matrix, N m.
+    implicit: V3,
+    /// Angle per torque of what acts before the flight, `(1 − φ)/(c I + α K)`, 1/(N m).
+    response: V3,
+}
+
+impl Turning {
+    /// For the load F on A at the start of the step, body frame.
+    #[inline(always)]
+    pub(crate) fn new(body: &Affine, scheme: &Scheme, held: &M3) -> Turning {
+        let k = body.geometric_stiffness(&sym(held));
+        let (load, inertia) = (body.load_stiffness(held), body.inertia());
+        let (mut phi, mut implicit, mut response) = ([0.0; 3], [0.0; 3], [0.0; 3]);
+        for axis in 0..3 {
+            phi[axis] = scheme.tempering.phi(scheme.h, load[axis], inertia[axis]);
+            implicit[axis] = scheme.tempering.implicit_fraction(phi[axis]) * k[axis];
+            response[axis] = (1.0 - phi[axis]) / (scheme.c * inertia[axis] + implicit[axis]);
+        }
+        Turning {
+            phi,
+            implicit,
+            response,
+        }
+    }
+
+    /// The torque on the rigid body that turns it by the same angle during the flight.
+    #[inline(always)]
+    fn kick(&self, body: &Affine, scheme: &Scheme, torque: &V3) -> V3 {
+        let angle = times(&self.response, torque);
+        scale(&times(&body.inertia(), &angle), scheme.c)
+    }
+
+    /// The load on A that the matrix answers with a rotation, and no strain, for this torque:
+    /// `c [θ] D + ½ [αKθ]`.
+    #[inline(always)]
+    pub(crate) fn load(&self, body: &Affine, scheme: &Scheme, torque: &V3) -> M3 {
+        let angle = times(&self.response, torque);
+        let inertial = mul_diag(&skew_matrix(&angle), &scale(&body.second, scheme.c));
+        axpy9(&inertial, 0.5, &skew_matrix(&times(&self.implicit, &angle)))
+    }
+}
+
+/// What step 3 must not count again since it acted before the flight, as a load on A, body
+/// frame: the torque `−(1−φ) 2 axial(QᵀF)`, F being the load in the frame of the start.
 #[inline(always)]
 fn start_frame_load(body: &Affine, scheme: &Scheme, held: &M3, q: &M3, slow: &V3) -> M3 {
-    let k = body.geometric_stiffness(&sym(held));
-    let inertia = body.inertia();
-    let half = axial(held);
-    let mut torque = sub(&tmul_vec(q, &half), &axial(&tmul(q, held)));
-    // The same to first order for the slow part of the turn, which is never tempered.
+    let turning = Turning::new(body, scheme, held);
+    let torque = scale(&axial(&tmul(q, held)), -2.0);
+    let load = turning.load(body, scheme, &torque);
+    // Lever arms of the start for the slow part of the turn, which is never tempered.
+    let (k, inertia) = (body.geometric_stiffness(&sym(held)), body.inertia());
     let turn = scale(slow, scheme.h);
-    let steady = sub(
+    let mut steady = sub(
         &axial(&mul(&skew_matrix(&turn), held)),
-        &cross(&turn, &half),
+        &cross(&turn, &axial(held)),
     );
     for axis in 0..3 {
-        let phi = scheme.tempering.phi(scheme.h, k[axis], inertia[axis]);
-        let spared = scheme.tempering.spared(scheme.h, k[axis], inertia[axis]);
-        torque[axis] += phi * (spared * steady[axis] - torque[axis]);
+        steady[axis] *=
+            turning.phi[axis] * scheme.tempering.spared(scheme.h, k[axis], inertia[axis]);
     }
-    skew_matrix(&torque)
+    axpy9(&load, 1.0, &skew_matrix(&steady))
 }
 
 /// How hard a step is for the fixed point: the largest `h |L̄| (1/I_min − 1/I_max)`, or the
@@ -286,52 +335,52 @@ fn times(a: &V3, b: &V3) -> V3 {
 }
 
 kernel! {
-    /// Makes the load of step 3 from the stress of the last iterate instead of the last
-    /// step: repeated to convergence, this is plain RATTLE.
-    pub fn refresh_load(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBlock) = refresh_load_lanes
-}
-
-#[inline(always)]
-fn refresh_load_lanes(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBlock) {
-    for lane in 0..LANES {
-        let body = params.affine(lane);
-        let rot: M3 = gather(&n.rot, lane);
-        let q: M3 = gather(&n.q, lane);
-        // The load of the last iterate, from its frame to that of the start of the step.
-        let held = mul(&q, &gather(&n.held, lane));
-        let slow = tmul_vec(&rot, &gather(&n.slow, lane));
-        let load = start_frame_load(&body, scheme, &held, &q, &slow);
-        scatter(&mut n.force, lane, &mul(&rot, &load));
-    }
-}
-
-kernel! {
     /// Velocity in the middle of the step, in the frame of the new pose; the rate stays in
     /// the body frame until `project_end`. False when a body is crushed.
     ///
     /// Angular momentum is carried in the world: A has moved since the flight, and the same
     /// rate Ȧ about another A would be another angular momentum, at first order in h.
-    pub fn turn_velocity(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBlock) -> bool = turn_velocity_lanes
+    ///
+    /// Not so after a large turn away from the flight (`far`): the torques that turned the
+    /// body were square to what it then had become, and the momentum of the flight, held in
+    /// the world, would set a slender body spinning about its length. The angular velocity of
+    /// the flight then turns with the body, and what the body turned by is added.
+    pub fn turn_velocity(params: &ParamBlock, scheme: &Scheme, far: bool, n: &mut NewtonBlock) -> bool = turn_velocity_lanes
 }
 
 #[inline(always)]
-fn turn_velocity_lanes(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBlock) -> bool {
+fn turn_velocity_lanes(
+    params: &ParamBlock,
+    scheme: &Scheme,
+    far: bool,
+    n: &mut NewtonBlock,
+) -> bool {
     let (a, before) = (n.a, n.rot);
     if !polar_lanes(&a, &mut n.rot) {
         return false;
     }
     let per_h = scheme.gamma;
+    let mut flown = n.a_pred;
+    if far && !polar_lanes(&n.a_pred, &mut flown) {
+        return false;
+    }
     for lane in 0..LANES {
         let body = params.affine(lane);
         let old: M3 = gather(&before, lane);
         let rot: M3 = gather(&n.rot, lane);
         let deviation = tmul(&old, &sub9(&gather(&n.a, lane), &gather(&n.a_pred, lane)));
         let gained = mul_vec(&old, &body.angular_momentum(&deviation));
-        let momentum = tmul_vec(&rot, &axpy(&gather(&n.momentum, lane), per_h, &gained));
+        let mut momentum = tmul_vec(&rot, &axpy(&gather(&n.momentum, lane), per_h, &gained));
         let rate = axpy9(&tmul(&old, &gather(&n.w, lane)), per_h, &deviation);
         let old_spin = body.angular_velocity(&body.angular_momentum(&rate));
         let strain_rate = sub9(&rate, &skew_matrix(&old_spin));
-        let spin = body.angular_velocity(&momentum);
+        let mut spin = body.angular_velocity(&momentum);
+        if far {
+            let flown: M3 = gather(&flown, lane);
+            momentum = tmul_vec(&flown, &gather(&n.momentum, lane));
+            let turn = log(&tmul(&flown, &rot));
+            spin = axpy(&body.angular_velocity(&momentum), per_h, &turn);
+        }
         scatter(
             &mut n.w,
             lane,
@@ -428,11 +477,11 @@ fn project_add_lanes(first: bool, scheme: &Scheme, n: &mut NewtonBlock) {
 
 kernel! {
     /// Ends step 4: the rate goes back to the world, the slow rotation is brought up to date.
-    pub fn project_end(params: &ParamBlock, n: &mut NewtonBlock) = project_end_lanes
+    pub fn project_end(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBlock) = project_end_lanes
 }
 
 #[inline(always)]
-fn project_end_lanes(params: &ParamBlock, n: &mut NewtonBlock) {
+fn project_end_lanes(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBlock) {
     for lane in 0..LANES {
         let body = params.affine(lane);
         let rot: M3 = gather(&n.rot, lane);
@@ -441,9 +490,14 @@ fn project_end_lanes(params: &ParamBlock, n: &mut NewtonBlock) {
         let omega = body.angular_velocity(&body.angular_momentum(&rate));
         let omega = mul_vec(&rot, &omega);
         let slow: V3 = gather(&n.slow, lane);
-        scatter(&mut n.slow, lane, &axpy(&slow, FORGET, &sub(&omega, &slow)));
+        let slow = axpy(&slow, FORGET, &sub(&omega, &slow));
+        // What turns far within a step is not slow.
+        let turn = dot(&slow, &slow) * scheme.h * scheme.h / (SLOW * SLOW);
+        scatter(&mut n.slow, lane, &scale(&slow, 1.0 / (1.0 + turn * turn)));
     }
 }
 
 /// How much of the slow angular velocity a step forgets.
 const FORGET: f64 = 0.25;
+/// Angle of a step, rad, beyond which a rotation is not remembered as slow.
+const SLOW: f64 = 0.25;

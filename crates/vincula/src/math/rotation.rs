@@ -136,6 +136,20 @@ pub fn exp<const SHORT: bool>(w: &V3) -> M3 {
     ]
 }
 
+/// The rotation vector of a rotation by less than half a turn, rad: the inverse of [`exp`].
+#[inline(always)]
+pub fn log(q: &M3) -> V3 {
+    let s = axial(q);
+    let (sin, cos) = (dot(&s, &s).sqrt(), 0.5 * (q[0] + q[4] + q[8] - 1.0));
+    // At half a turn the matrix has no axial part, and no direction to tell.
+    let factor = if sin > 1e-9 {
+        sin.atan2(cos) / sin
+    } else {
+        1.0
+    };
+    scale(&s, factor)
+}
+
 /// exp(−ŵ) x: the vector x turned back by w.
 #[inline(always)]
 pub fn turn_back<const SHORT: bool>(w: &V3, x: &V3) -> V3 {

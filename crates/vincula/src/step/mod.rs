@@ -2,8 +2,11 @@
 
 mod commit;
 mod contact;
+mod descend;
 mod error;
+mod flight;
 mod predict;
+mod shock;
 mod solve;
 mod velocity;
 

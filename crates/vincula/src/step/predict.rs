@@ -3,7 +3,7 @@
 use super::contact::set_loose_apart;
 use super::error::inverted;
 use super::{StepError, Workspace};
-use crate::integrate::newton;
+use crate::integrate::newton::{self, Stiffening};
 use crate::integrate::tempered::{self, KickBlock};
 use crate::integrate::{Integrator, Scheme, bdf2, euler, free};
 use crate::model::{Model, State};
@@ -81,13 +81,12 @@ pub(super) fn predict_free_motion(
             _ => euler::predict(work.level, params, past, memory, kick, &scheme, n),
         }
         if work.settings.integrator.projects() {
-            n.base = [n.t_pred, n.v];
             n.t = n.t_pred;
         }
         // Whatever needs no other body is done while the block is at hand: going through
         // memory once more costs as much as the work itself.
         if ahead {
-            newton::free_solve(work.level, params, &scheme, 0.0, n);
+            newton::free_solve(work.level, params, &scheme, Stiffening::Tempered, n);
             work.dual.prepare(index, n);
         }
     }

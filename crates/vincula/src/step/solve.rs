@@ -1,12 +1,23 @@
 //! The middle of a step: Newton's iteration with the dual system inside.
 
 use super::contact::hold_apart;
+use super::descend::Descent;
 use super::error::{diverged, dual_fault, inverted};
+use super::flight::{note_change, repeat_flight};
 use super::{StepError, StepReport, Workspace};
 use crate::dual::{DualFault, ROUNDS};
 use crate::integrate::newton::{self, NewtonBlock};
-use crate::integrate::{Integrator, Scheme, tempered};
+use crate::integrate::{Integrator, Scheme};
 use crate::model::{Model, State};
+use crate::settings::Rule;
+
+/// What one linearisation achieved.
+pub(super) struct Fit {
+    /// Largest change of an entry of A.
+    update: f64,
+    /// Largest violation that is left, m.
+    violation: f64,
+}
 
 /// Newton's iteration on the step equation with the dual system inside.
 pub(super) fn solve_step(
@@ -28,65 +39,104 @@ pub(super) fn solve_step(
         penetration: 0.0,
     };
     let projects = work.settings.integrator.projects();
+    let flies_again = work.settings.integrator == Integrator::Rattle;
+    let mut descent = Descent::new();
     loop {
         report.iterations += 1;
-        let caution = caution(report.iterations);
+        if !flies_again {
+            descent.remember(work);
+        }
         // Where nothing stood in its way, the first free solve came with the prediction.
         if report.iterations > 1 || !work.solves_ahead() {
+            let stiffening = descent.stiffening();
             for &index in &work.active {
                 let n = &mut work.newton[index];
-                newton::free_solve(work.level, &model.params[index], scheme, caution, n);
+                newton::free_solve(work.level, &model.params[index], scheme, stiffening, n);
                 work.dual.prepare(index, n);
             }
         }
         work.dual
             .factor(model, &work.newton, scheme, projects)
             .map_err(|fault| dual_fault(model, fault, time))?;
-        report.update = correct(model, work, scheme.h, rule.residual, true)
-            .and_then(|update| {
-                let touched = hold_apart(model, state, work, scheme, &mut report)?;
-                Ok(if touched {
-                    largest_update(work)
-                } else {
-                    update
-                })
-            })
+        let mut fit = correct(model, work, scheme.h, rule.residual, true)
             .map_err(|fault| dual_fault(model, fault, time))?;
-        report.converged = report.update <= rule.update;
+        if hold_apart(model, state, work, scheme, &mut report)
+            .map_err(|fault| dual_fault(model, fault, time))?
+        {
+            fit.update = largest_update(work);
+        }
+        report.update = fit.update;
+        report.converged = if flies_again {
+            report.update = note_change(work, report.iterations == 1);
+            report.update <= rule.update
+        } else {
+            is_settled(model, work, scheme, &rule, &fit, descent.is_slow())
+        };
         if report.converged || report.iterations >= rule.limit {
-            return Ok(report);
-        }
-        if !report.update.is_finite() {
-            return Err(diverged(model, work, time));
-        }
-        for &index in &work.active {
-            let n = &mut work.newton[index];
-            if !newton::relinearize(work.level, n) {
-                let a = n.a;
-                return Err(inverted(model, index, &a, time));
+            if !report.converged && !flies_again {
+                descent.advance(model, state, work, scheme, report.update);
             }
-            if work.settings.integrator == Integrator::Rattle {
-                tempered::refresh_load(work.level, &model.params[index], scheme, n);
-                [n.t_pred, n.v] = n.base;
-            }
+            return finish(model, work, report, time);
         }
-        if work.settings.integrator == Integrator::Rattle {
-            let forces = &work.total;
-            work.dual
-                .add_turning_loads(model, state, scheme, forces, &mut work.newton);
+        if flies_again {
+            repeat_flight(model, state, work, scheme)?;
+        } else {
+            descent.advance(model, state, work, scheme, report.update);
+            relinearize(model, work, time)?;
         }
     }
 }
 
-/// How much an iteration holds back: not at all at first, more when many were not enough.
-fn caution(iteration: usize) -> f64 {
-    match iteration {
-        0 | 1 => 0.0,
-        2..=8 => 1.0,
-        9..=16 => 4.0,
-        17..=30 => 16.0,
-        _ => 64.0,
+/// The last iterate is the end of the step if it is finite.
+fn finish(
+    model: &Model,
+    work: &Workspace,
+    report: StepReport,
+    time: f64,
+) -> Result<StepReport, StepError> {
+    if report.update.is_finite() {
+        Ok(report)
+    } else {
+        Err(diverged(model, work, time))
     }
+}
+
+/// Whether one more linearisation would change nothing that matters: rows are closed, and
+/// the stretch that a linear rotation causes holds little energy.
+fn is_settled(
+    model: &Model,
+    work: &Workspace,
+    scheme: &Scheme,
+    rule: &Rule,
+    fit: &Fit,
+    slow: bool,
+) -> bool {
+    if !(fit.violation <= CLOSED * rule.residual) {
+        return false;
+    }
+    if fit.update <= rule.update {
+        return true;
+    }
+    let stretch = |index: &usize| {
+        let (params, n) = (&model.params[*index], &work.newton[*index]);
+        newton::stretch(work.level, params, scheme, n)
+    };
+    fit.update <= rule.rotation
+        && (slow || work.active.iter().map(stretch).all(|x| x <= rule.stretch))
+}
+
+/// Corrections with an old factor end somewhat above the residual that they aim at.
+const CLOSED: f64 = 10.0;
+
+fn relinearize(model: &Model, work: &mut Workspace, time: f64) -> Result<(), StepError> {
+    for &index in &work.active {
+        let n = &mut work.newton[index];
+        if !newton::relinearize(work.level, n) {
+            let a = n.a;
+            return Err(inverted(model, index, &a, time));
+        }
+    }
+    Ok(())
 }
 
 /// Solves for the constraint forces and moves the bodies; rows that are not linear get a few
@@ -98,7 +148,7 @@ pub(super) fn correct(
     h: f64,
     tolerance: f64,
     fresh: bool,
-) -> Result<f64, DualFault> {
+) -> Result<Fit, DualFault> {
     if !fresh {
         for &index in &work.active {
             work.dual.find_places(index, &work.newton[index]);
@@ -110,7 +160,10 @@ pub(super) fn correct(
         let first = pass == 0;
         let stuck = pass > 1 && !(violation < 0.5 * previous);
         if !first && (violation <= tolerance || stuck) {
-            return Ok(largest_update(work));
+            return Ok(Fit {
+                update: largest_update(work),
+                violation,
+            });
         }
         previous = violation;
         work.dual.solve();
@@ -130,11 +183,25 @@ pub(super) fn correct(
             update = if u > update || u.is_nan() { u } else { update };
         }
         if !again {
-            return Ok(update);
+            return Ok(Fit {
+                update,
+                violation: 0.0,
+            });
+        }
+        if first && fresh && !(largest_update(work) <= CHORD) {
+            // The old gradients say nothing so far away.
+            let violation = work.dual.violation(model, &work.newton, h);
+            return Ok(Fit {
+                update: largest_update(work),
+                violation,
+            });
         }
     }
     unreachable!("the violation cannot halve for ever")
 }
+
+/// Change of an entry of A up to which nonlinear rows are corrected with the same gradients.
+const CHORD: f64 = 0.1;
 
 /// Solves again while limits, friction and drives change what they do.
 fn settle_axes(model: &Model, work: &mut Workspace, h: f64) -> Result<(), DualFault> {

@@ -4,7 +4,7 @@ use super::contact::{stop_approach, turn_loose};
 use super::error::{dual_fault, inverted};
 use super::{StepError, StepReport, Workspace};
 use crate::dual::DualFault;
-use crate::integrate::{Scheme, newton, tempered};
+use crate::integrate::{Integrator, Scheme, newton, tempered};
 use crate::model::{Control, Model, State};
 
 /// The velocity that follows from the new pose; the default and RATTLE make it one that the
@@ -17,9 +17,10 @@ pub(super) fn find_velocity(
     scheme: &Scheme,
     report: &mut StepReport,
 ) -> Result<(), StepError> {
+    let far = report.iterations > 1 && work.settings.integrator == Integrator::Tempered;
     let (time, h) = (state.time, scheme.h);
     if work.settings.integrator.projects() {
-        turn_velocity(model, work, scheme, time)?;
+        turn_velocity(model, work, scheme, far, time)?;
         turn_loose(model, work, scheme);
         if work.pushed_at_end() {
             work.gather_forces_again(model, time + h, control, h);
@@ -44,12 +45,13 @@ fn turn_velocity(
     model: &Model,
     work: &mut Workspace,
     scheme: &Scheme,
+    far: bool,
     time: f64,
 ) -> Result<(), StepError> {
     for k in 0..work.active.len() {
         let index = work.active[k];
         let n = &mut work.newton[index];
-        if !tempered::turn_velocity(work.level, &model.params[index], scheme, n) {
+        if !tempered::turn_velocity(work.level, &model.params[index], scheme, far, n) {
             let a = n.a;
             return Err(inverted(model, index, &a, time));
         }
@@ -82,7 +84,7 @@ fn project_velocity(
     let mut previous = f64::INFINITY;
     for pass in 0..PASSES {
         let drift = work.dual.drift(&work.newton, scheme.h);
-        if pass > 0 && !(drift < 0.1 * previous && drift > work.settings.residual_tolerance) {
+        if pass > 0 && !(drift < 0.5 * previous && drift > work.settings.residual_tolerance) {
             break;
         }
         previous = drift;
@@ -97,7 +99,7 @@ fn project_velocity(
             work.dual.put_loads(index, n);
             tempered::project_add(work.level, pass == 0, scheme, n);
             if ends {
-                tempered::project_end(work.level, &model.params[index], n);
+                tempered::project_end(work.level, &model.params[index], scheme, n);
                 work.dual.find_places(index, n);
             } else {
                 work.dual.find_velocities(index, n);
@@ -112,7 +114,7 @@ fn project_velocity(
     if !ends {
         for &index in &work.active {
             let n = &mut work.newton[index];
-            tempered::project_end(work.level, &model.params[index], n);
+            tempered::project_end(work.level, &model.params[index], scheme, n);
             work.dual.find_places(index, n);
         }
     }
@@ -120,4 +122,4 @@ fn project_velocity(
 }
 
 /// Solves at most for a velocity that nonlinear joints allow.
-const PASSES: usize = 4;
+const PASSES: usize = 8;

@@ -131,6 +131,7 @@ impl Stream {
             state,
             kicks: &work.kicks,
             links: &self.links,
+            rule: work.settings.iteration(),
         };
         let [first, second] = &mut self.forces;
         let predictions = &mut self.predictions;
@@ -164,9 +165,6 @@ impl Stream {
                 answer(&pass, b, first, n, slot)
             },
         )?;
-        if !(update <= work.settings.iteration().update) {
-            return None;
-        }
         let mut residual = 0.0f64;
         for (chain, line) in &self.chains {
             let nodes = Nodes::new(&self.links, &self.slots).of(chain);

@@ -4,10 +4,11 @@ use super::links::Links;
 use super::record::{Prediction, Slot};
 use crate::dual::ports::{self, PortBlock};
 use crate::integrate::Scheme;
-use crate::integrate::newton::{self, NewtonBlock};
+use crate::integrate::newton::{self, NewtonBlock, Stiffening};
 use crate::integrate::tempered::{self, KickBlock};
 use crate::math::dispatch::Level;
 use crate::model::{MemoryBlock, Model, State, StateBlock};
+use crate::settings::Rule;
 use crate::step::is_sound;
 
 /// What a pass over the bodies needs to know.
@@ -18,6 +19,7 @@ pub(super) struct Pass<'a> {
     pub state: &'a State,
     pub kicks: &'a [KickBlock],
     pub links: &'a Links,
+    pub rule: Rule,
 }
 
 impl Pass<'_> {
@@ -35,7 +37,7 @@ pub(super) fn predict(pass: &Pass, block: usize, n: &mut NewtonBlock) -> Option<
     }
     let memory = &pass.state.memory[block];
     tempered::predict(level, params, past, memory, kick, scheme, n);
-    newton::free_solve(level, params, scheme, 0.0, n);
+    newton::free_solve(level, params, scheme, Stiffening::Tempered, n);
     Some(())
 }
 
@@ -53,7 +55,8 @@ pub(super) fn prepare(
 }
 
 /// Second pass, after `predict`: the answer to the joint forces, and the velocity before its
-/// projection. Returns the largest change of an entry of A.
+/// projection. Returns the largest change of an entry of A, and nothing if one linear solve is
+/// not enough.
 pub(super) fn answer(
     pass: &Pass,
     block: usize,
@@ -65,7 +68,13 @@ pub(super) fn answer(
     pass.links.put_forces(block, forces, &mut slot.ports.force);
     ports::put_loads(level, &slot.ports, n);
     let update = newton::accept(level, n);
-    if !tempered::turn_velocity(level, params, scheme, n) {
+    let rule = &pass.rule;
+    let turned =
+        update <= rule.rotation && newton::stretch(level, params, scheme, n) <= rule.stretch;
+    if !(update <= rule.update || turned) {
+        return None;
+    }
+    if !tempered::turn_velocity(level, params, scheme, false, n) {
         return None;
     }
     tempered::project_free(level, params, pass.kick(block), scheme, n);
@@ -93,7 +102,7 @@ fn finish(
     pass.links.put_forces(block, forces, &mut slot.ports.force);
     ports::put_loads(level, &slot.ports, n);
     tempered::project_add(level, true, scheme, n);
-    tempered::project_end(level, params, n);
+    tempered::project_end(level, params, scheme, n);
     *memory = MemoryBlock {
         load: n.held,
         slow: n.slow,
