@@ -164,20 +164,20 @@ fn shake(seeds: u64, shortest: f64, make: impl Fn(&mut Random, &mut Rods)) {
 
 #[test]
 fn chains_stay_closed() {
-    shake(40, 0.01, |random, rods| grow(random, rods, false));
+    shake(120, 0.01, |random, rods| grow(random, rods, false));
 }
 
 #[test]
 fn trees_stay_closed() {
-    shake(40, 0.01, |random, rods| grow(random, rods, true));
+    shake(120, 0.01, |random, rods| grow(random, rods, true));
 }
 
 #[test]
 fn rings_stay_closed() {
-    shake(40, 0.01, close_ring);
+    shake(120, 0.01, close_ring);
 }
 
 #[test]
 fn nets_stay_closed() {
-    shake(40, 0.1, knot);
+    shake(120, 0.1, knot);
 }

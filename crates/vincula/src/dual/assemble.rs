@@ -198,7 +198,14 @@ fn couple(
             }
         }
     }
-    if j.points {
+    if std::ptr::eq(i.side, j.side) {
+        // A block of the diagonal is symmetric.
+        for k in first_i..rows {
+            for c in 0..first_j {
+                block[k * columns + c] = block[c * columns + k];
+            }
+        }
+    } else if j.points {
         for (k, row) in i.general.iter().enumerate() {
             let u = point_response(rot, inverse, &j.side.point, row);
             for c in 0..3 {

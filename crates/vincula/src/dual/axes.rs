@@ -337,7 +337,7 @@ impl Dual {
         h: f64,
     ) -> Result<(), super::DualFault> {
         // The gradients of the new pose; the factors may stay those of the old one.
-        self.linearize(model, work, false);
+        self.linearize(model, work, false, false);
         if self.axes.is_empty() {
             return Ok(());
         }

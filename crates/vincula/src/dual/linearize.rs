@@ -2,6 +2,7 @@
 
 use super::Dual;
 use super::ports::NO_PORT;
+use crate::body::affine::Inverse;
 use crate::integrate::newton::NewtonBlock;
 use crate::joint::rows::{Carried, Gradient, RowKind};
 use crate::joint::{Joint, Side};
@@ -166,9 +167,16 @@ pub(super) fn carried_before(side: &Side, work: &[NewtonBlock]) -> Carried {
 }
 
 impl Dual {
-    /// Gradients and responses of every row that is not a point; `moved` when the free solve
-    /// has moved the bodies since the step equation was linearised.
-    pub(super) fn linearize(&mut self, model: &Model, work: &[NewtonBlock], moved: bool) {
+    /// Gradients of every row that is not a point, and their responses if a matrix is about to
+    /// be assembled (`responds`). `moved` when the free solve has moved the bodies since the
+    /// step equation was linearised.
+    pub(super) fn linearize(
+        &mut self,
+        model: &Model,
+        work: &[NewtonBlock],
+        moved: bool,
+        responds: bool,
+    ) {
         self.linearize_border(model, work, moved);
         if self.general.is_empty() {
             return;
@@ -186,30 +194,44 @@ impl Dual {
                 carried(joint, work)
             };
             let first = if rows.points { 3 } else { 0 };
+            let frames = [Frame::of(&rows.a, work), Frame::of(&rows.b, work)];
             for k in 0..rows.a.count as usize {
                 let row = joint.linearize(first + k, &a, &b);
-                set_row(
-                    &mut self.general[rows.a.general as usize + k],
-                    &row.a,
-                    &rows.a,
-                    work,
-                );
-                set_row(
-                    &mut self.general[rows.b.general as usize + k],
-                    &row.b,
-                    &rows.b,
-                    work,
-                );
+                let sides = [(&rows.a, &row.a), (&rows.b, &row.b)];
+                for ((side, gradient), frame) in sides.into_iter().zip(&frames) {
+                    if let Some(frame) = frame {
+                        let row = &mut self.general[side.general as usize + k];
+                        frame.set_row(row, gradient, responds);
+                    }
+                }
             }
         }
     }
 }
 
-fn set_row(row: &mut GeneralRow, gradient: &Gradient, side: &SideRows, work: &[NewtonBlock]) {
-    let Some(body) = side.body() else { return };
-    let (block, lane) = place(body);
-    let rot: M3 = gather(&work[block].rot, lane);
-    row.a = tmul(&rot, &gradient.a);
-    row.t = gradient.t;
-    row.response = work[block].inverse_of(lane).solve(&row.a);
+/// What a body makes of a gradient.
+struct Frame {
+    rot: M3,
+    inverse: Inverse,
+}
+
+impl Frame {
+    #[inline(always)]
+    fn of(side: &SideRows, work: &[NewtonBlock]) -> Option<Frame> {
+        let (block, lane) = place(side.body()?);
+        let n = &work[block];
+        Some(Frame {
+            rot: gather(&n.rot, lane),
+            inverse: n.inverse_of(lane),
+        })
+    }
+
+    #[inline(always)]
+    fn set_row(&self, row: &mut GeneralRow, gradient: &Gradient, responds: bool) {
+        row.a = tmul(&self.rot, &gradient.a);
+        row.t = gradient.t;
+        if responds {
+            row.response = self.inverse.solve(&row.a);
+        }
+    }
 }

@@ -151,7 +151,37 @@ impl Dual {
         if self.is_empty() {
             return Ok(());
         }
-        self.linearize(model, work, true);
+        self.linearize(model, work, true, true);
+        self.build(model, work, scheme, projects)
+    }
+
+    /// The same at a pose that is far from where the bodies were linearised: the blocks that
+    /// are `active` have turned since.
+    pub(crate) fn factor_again(
+        &mut self,
+        model: &Model,
+        work: &[NewtonBlock],
+        active: &[usize],
+        scheme: &Scheme,
+    ) -> Result<(), DualFault> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        for &block in active {
+            ports::find_compliances(self.level, &work[block], &mut self.ports[block]);
+        }
+        self.linearize(model, work, false, true);
+        self.build(model, work, scheme, true)
+    }
+
+    /// Assembles and factors what is linearised.
+    fn build(
+        &mut self,
+        model: &Model,
+        work: &[NewtonBlock],
+        scheme: &Scheme,
+        projects: bool,
+    ) -> Result<(), DualFault> {
         self.assemble(model, work);
         self.soften(work, scheme, projects);
         for island in &mut self.islands {
@@ -228,6 +258,7 @@ impl Dual {
     /// Right-hand side: h times the rate of every row, after `find_velocities`. Rates are in
     /// the body frame. Returns the largest of the constraints, m.
     pub(crate) fn drift(&mut self, work: &[NewtonBlock], h: f64) -> f64 {
+        let mut worst = 0.0f64;
         for (index, rows) in self.joints.iter().enumerate() {
             let out = &mut self.lambda[self.offsets[index]..self.offsets[index + 1]];
             out.fill(0.0);
@@ -255,11 +286,7 @@ impl Dual {
                     }
                 }
             }
-        }
-        let mut worst = 0.0f64;
-        for (index, rows) in self.joints.iter().enumerate() {
-            let start = self.offsets[index];
-            for value in &self.lambda[start..start + rows.constraints as usize] {
+            for value in &out[..rows.constraints as usize] {
                 worst = worst.max(value.abs());
             }
         }
@@ -304,9 +331,17 @@ impl Dual {
                         subtract(n, lane, &load, &force);
                     }
                 }
-                for (row, l) in side.rows(&self.general).iter().zip(rest) {
-                    subtract(n, lane, &row.a.map(|x| l * x), &scale(&row.t, *l));
+                if rest.is_empty() {
+                    continue;
                 }
+                let mut load: M3 = gather(&n.load, lane);
+                let mut thrust: V3 = gather(&n.thrust, lane);
+                for (row, l) in side.rows(&self.general).iter().zip(rest) {
+                    load = axpy9(&load, -l, &row.a);
+                    thrust = axpy(&thrust, -l, &row.t);
+                }
+                scatter(&mut n.load, lane, &load);
+                scatter(&mut n.thrust, lane, &thrust);
             }
         }
         self.load_border(work);

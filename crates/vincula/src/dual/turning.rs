@@ -35,7 +35,9 @@ impl Dual {
             forces,
             work,
             |body, force, before, after, work| {
-                add_load(Some(body), -force, before, after, scheme, model, work);
+                let mut turned = Gradient::ZERO;
+                turned.add_difference(-force, before, after);
+                add_load(body, &turned, scheme, model, work);
             },
         );
         if self.general.is_empty() {
@@ -50,27 +52,17 @@ impl Dual {
             }
             let start = (state.carried(&joint.a), state.carried(&joint.b));
             let now = carried(joint, work);
+            let mut turned = [Gradient::ZERO; 2];
             for (k, l) in lambda.iter().enumerate() {
                 let before = joint.linearize(first + k, &start.0, &start.1);
                 let after = joint.linearize(first + k, &now.0, &now.1);
-                add_load(
-                    joint.a.endpoint.index(),
-                    -l,
-                    &before.a,
-                    &after.a,
-                    scheme,
-                    model,
-                    work,
-                );
-                add_load(
-                    joint.b.endpoint.index(),
-                    -l,
-                    &before.b,
-                    &after.b,
-                    scheme,
-                    model,
-                    work,
-                );
+                turned[0].add_difference(-l, &before.a, &after.a);
+                turned[1].add_difference(-l, &before.b, &after.b);
+            }
+            for (side, turned) in [&joint.a, &joint.b].into_iter().zip(&turned) {
+                if let Some(body) = side.endpoint.index() {
+                    add_load(body, turned, scheme, model, work);
+                }
             }
         }
     }
@@ -122,30 +114,26 @@ fn load_body(
     scatter(&mut memory[block].load, lane, &load);
 }
 
-/// Adds k (before − after): to the load on A, and to the predicted motion of the centre.
+/// Adds what rows lose by turning: to the load on A, and to the predicted motion of the centre.
 fn add_load(
-    body: Option<usize>,
-    k: f64,
-    before: &Gradient,
-    after: &Gradient,
+    body: usize,
+    turned: &Gradient,
     scheme: &Scheme,
     model: &Model,
     work: &mut [NewtonBlock],
 ) {
-    let Some(body) = body else { return };
     let (block, lane) = place(body);
     let n = &mut work[block];
     let affine = model.params[block].affine(lane);
     let rot: M3 = gather(&n.rot, lane);
     // Only the torque matters, tempered like that of the lever arms.
-    let turned = tmul(&rot, &sub9(&before.a, &after.a));
+    let torque = scale(&axial(&tmul(&rot, &turned.a)), 2.0);
     let turning = Turning::new(&affine, scheme, &gather(&n.held, lane));
-    let load = turning.load(&affine, scheme, &scale(&axial(&turned), 2.0 * k));
+    let load = turning.load(&affine, scheme, &torque);
     let force: M3 = gather(&n.force, lane);
     scatter(&mut n.force, lane, &axpy9(&force, 1.0, &mul(&rot, &load)));
-    let push = scale(&sub(&before.t, &after.t), k);
     // c = 2/h²: half a kick over the whole step.
-    let moved = scale(&push, 1.0 / (scheme.c * affine.mass));
+    let moved = scale(&turned.t, 1.0 / (scheme.c * affine.mass));
     let t: V3 = gather(&n.t_pred, lane);
     scatter(&mut n.t_pred, lane, &add(&t, &moved));
     let v: V3 = gather(&n.v, lane);

@@ -81,6 +81,7 @@ fn predict_lanes(
     n: &mut NewtonBlock,
 ) {
     let h = scheme.h;
+    let mut turnings = [[0.0; LANES]; 9];
     for lane in 0..LANES {
         let body = params.affine(lane);
         let rot: M3 = gather(&n.rot, lane);
@@ -91,8 +92,9 @@ fn predict_lanes(
         scatter(&mut n.p, lane, &sub9(&rate, &spin));
         let torque = tmul_vec(&rot, &gather(&kick.torque, lane));
         let held: M3 = gather(&memory.load, lane);
-        let joints =
-            Turning::new(&body, scheme, &held).kick(&body, scheme, &scale(&axial(&held), 2.0));
+        let turning = Turning::new(&body, scheme, &held);
+        scatter(&mut turnings, lane, &turning.numbers());
+        let joints = turning.kick(&body, scheme, &scale(&axial(&held), 2.0));
         let mut l = [0.0; 3];
         for k in 0..3 {
             l[k] = momentum[k] * kick.angular_decay[k][lane] + 0.5 * h * (torque[k] + joints[k]);
@@ -129,7 +131,8 @@ fn predict_lanes(
         let slow: V3 = gather(&memory.slow, lane);
         scatter(&mut n.slow, lane, &slow);
         let slow = tmul_vec(&rot, &slow);
-        let load = start_frame_load(&body, scheme, &held, &q, &slow);
+        let turning = Turning::of(&gather(&turnings, lane));
+        let load = start_frame_load(&turning, &body, scheme, &held, &q, &slow);
         scatter(&mut n.force, lane, &mul(&rot, &load));
     }
 }
@@ -171,6 +174,23 @@ impl Turning {
         }
     }
 
+    /// As nine numbers.
+    #[inline(always)]
+    fn numbers(&self) -> [f64; 9] {
+        let [a, b, c] = [self.phi, self.implicit, self.response];
+        [a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2]]
+    }
+
+    /// From nine numbers.
+    #[inline(always)]
+    fn of(x: &[f64; 9]) -> Turning {
+        Turning {
+            phi: [x[0], x[1], x[2]],
+            implicit: [x[3], x[4], x[5]],
+            response: [x[6], x[7], x[8]],
+        }
+    }
+
     /// The torque on the rigid body that turns it by the same angle during the flight.
     #[inline(always)]
     fn kick(&self, body: &Affine, scheme: &Scheme, torque: &V3) -> V3 {
@@ -191,12 +211,18 @@ impl Turning {
 /// What step 3 must not count again since it acted before the flight, as a load on A, body
 /// frame: the torque `−(1−φ) 2 axial(QᵀF)`, F being the load in the frame of the start.
 #[inline(always)]
-fn start_frame_load(body: &Affine, scheme: &Scheme, held: &M3, q: &M3, slow: &V3) -> M3 {
-    let turning = Turning::new(body, scheme, held);
+fn start_frame_load(
+    turning: &Turning,
+    body: &Affine,
+    scheme: &Scheme,
+    held: &M3,
+    q: &M3,
+    slow: &V3,
+) -> M3 {
     let torque = scale(&axial(&tmul(q, held)), -2.0);
     let load = turning.load(body, scheme, &torque);
     // Lever arms of the start for the slow part of the turn, which is never tempered.
-    let (k, inertia) = (body.geometric_stiffness(&sym(held)), body.inertia());
+    let (k, inertia) = (body.load_stiffness(held), body.inertia());
     let turn = scale(slow, scheme.h);
     let mut steady = sub(
         &axial(&mul(&skew_matrix(&turn), held)),
@@ -360,27 +386,17 @@ fn turn_velocity_lanes(
         return false;
     }
     let per_h = scheme.gamma;
-    let mut flown = n.a_pred;
-    if far && !polar_lanes(&n.a_pred, &mut flown) {
-        return false;
-    }
     for lane in 0..LANES {
         let body = params.affine(lane);
         let old: M3 = gather(&before, lane);
         let rot: M3 = gather(&n.rot, lane);
         let deviation = tmul(&old, &sub9(&gather(&n.a, lane), &gather(&n.a_pred, lane)));
         let gained = mul_vec(&old, &body.angular_momentum(&deviation));
-        let mut momentum = tmul_vec(&rot, &axpy(&gather(&n.momentum, lane), per_h, &gained));
+        let momentum = tmul_vec(&rot, &axpy(&gather(&n.momentum, lane), per_h, &gained));
         let rate = axpy9(&tmul(&old, &gather(&n.w, lane)), per_h, &deviation);
         let old_spin = body.angular_velocity(&body.angular_momentum(&rate));
         let strain_rate = sub9(&rate, &skew_matrix(&old_spin));
-        let mut spin = body.angular_velocity(&momentum);
-        if far {
-            let flown: M3 = gather(&flown, lane);
-            momentum = tmul_vec(&flown, &gather(&n.momentum, lane));
-            let turn = log(&tmul(&flown, &rot));
-            spin = axpy(&body.angular_velocity(&momentum), per_h, &turn);
-        }
+        let spin = body.angular_velocity(&momentum);
         scatter(
             &mut n.w,
             lane,
@@ -389,6 +405,31 @@ fn turn_velocity_lanes(
         for k in 0..3 {
             n.v[k][lane] += per_h * (n.t[k][lane] - n.t_pred[k][lane]);
         }
+    }
+    !far || turn_far(params, per_h, n)
+}
+
+/// Replaces the angular velocity by that of the flight, turned with the body, and the turn
+/// away from the flight. Rare, and with an arc tangent nothing for vectors.
+#[inline(never)]
+fn turn_far(params: &ParamBlock, per_h: f64, n: &mut NewtonBlock) -> bool {
+    let mut flown = n.a_pred;
+    if !polar_lanes(&n.a_pred, &mut flown) {
+        return false;
+    }
+    for lane in 0..LANES {
+        let body = params.affine(lane);
+        let (flown, rot): (M3, M3) = (gather(&flown, lane), gather(&n.rot, lane));
+        let turn = log(&tmul(&flown, &rot));
+        let momentum = tmul_vec(&flown, &gather(&n.momentum, lane));
+        let spin = axpy(&body.angular_velocity(&momentum), per_h, &turn);
+        let rate: M3 = gather(&n.w, lane);
+        let now = body.angular_velocity(&body.angular_momentum(&rate));
+        scatter(
+            &mut n.w,
+            lane,
+            &axpy9(&rate, 1.0, &skew_matrix(&sub(&spin, &now))),
+        );
     }
     true
 }

@@ -41,6 +41,13 @@ impl Gradient {
         self.t = add(&self.t, &other.t);
     }
 
+    /// Adds `k (before − after)`.
+    #[inline(always)]
+    pub fn add_difference(&mut self, k: f64, before: &Gradient, after: &Gradient) {
+        self.a = axpy9(&self.a, k, &sub9(&before.a, &after.a));
+        self.t = axpy(&self.t, k, &sub(&before.t, &after.t));
+    }
+
     /// Adds `x ⊗ ȳ`.
     #[inline(always)]
     pub fn add_outer(&mut self, x: &V3, y: &V3) {

@@ -5,7 +5,8 @@
 //! means, a rotation and a strain (`newton::retract`). The joints are then open at second
 //! order, and the next linear solve closes them. This converges fast where a solution is near.
 //!
-//! Where it does not, the iteration begins again at the start of the step, in affine
+//! Where it does not, or where it settles on a solution with a higher potential than standing
+//! still has (bodies crushed or stretched), the iteration begins again at the start of the step, in affine
 //! coordinates. There the end of the step is a minimum of
 //! `Φ(q) = ½c |q − q_pred|²_M + Ψ(A) − f:A` on `C(q) = 0`, a plane if all joints are ball
 //! joints, and the start lies on it. The increment of an iteration points downhill, since H̄ is
@@ -35,6 +36,8 @@ pub(super) struct Descent {
     solves: usize,
     /// Weight of the iterate's own stress in the matrix; zero in the fast iteration.
     caution: f64,
+    /// Whether the fast iteration came to a wrong end.
+    is_lost: bool,
 }
 
 impl Descent {
@@ -43,6 +46,7 @@ impl Descent {
         Descent {
             solves: 0,
             caution: 0.0,
+            is_lost: false,
         }
     }
 
@@ -73,6 +77,32 @@ impl Descent {
         }
     }
 
+    /// Whether the fast iteration has settled on something worse than standing still: far from
+    /// the start there are other solutions, with bodies crushed or stretched. Then the slow
+    /// iteration has to look for the right one.
+    pub(super) fn is_astray(
+        &mut self,
+        model: &Model,
+        state: &State,
+        work: &mut Workspace,
+        scheme: &Scheme,
+    ) -> bool {
+        if self.solves == 0 || self.is_slow() || !work.contacts.points.is_empty() {
+            return false;
+        }
+        let now = potential(model, work, scheme);
+        for &index in &work.active {
+            let (n, last) = (&work.newton[index], &mut work.next[index]);
+            (last.a, last.t) = (n.a, n.t);
+            let (n, start) = (&mut work.newton[index], &state.blocks[index]);
+            (n.a, n.t) = (start.a, start.t);
+        }
+        let standing = potential(model, work, scheme);
+        exchange(work);
+        self.is_lost = !(now <= standing);
+        self.is_lost
+    }
+
     /// Moves from the last iterate by as much of the increment as can be trusted, after a
     /// linear solve that changed an entry of A by `update`.
     pub(super) fn advance(
@@ -95,7 +125,7 @@ impl Descent {
             }
             return;
         }
-        if update <= TRUSTED && self.solves < FAST {
+        if update <= TRUSTED && self.solves < FAST && !self.is_lost {
             retract(work);
         } else {
             self.caution = 1.0;

@@ -71,6 +71,7 @@ pub(super) fn solve_step(
             report.update <= rule.update
         } else {
             is_settled(model, work, scheme, &rule, &fit, descent.is_slow())
+                && !descent.is_astray(model, state, work, scheme)
         };
         if report.converged || report.iterations >= rule.limit {
             if !report.converged && !flies_again {

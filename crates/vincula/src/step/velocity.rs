@@ -28,6 +28,13 @@ pub(super) fn find_velocity(
                 project_free(model, work, scheme, work.active[k]);
             }
         }
+        if report.iterations > 1 {
+            // The factors are those of a pose before the last turn. Where light bodies hang
+            // between heavy ones, that is not near enough.
+            work.dual
+                .factor_again(model, &work.newton, &work.active, scheme)
+                .map_err(|fault| dual_fault(model, fault, time))?;
+        }
         return project_velocity(model, state, work, scheme, report)
             .map_err(|fault| dual_fault(model, fault, time));
     }

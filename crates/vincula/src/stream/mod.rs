@@ -26,19 +26,20 @@ use std::ops::Range;
 use vincula_blocks::Line;
 
 use crate::dual::SolverChoice;
+use crate::integrate::newton::NewtonBlock;
 use crate::integrate::{Integrator, tempered};
 use crate::model::{MemoryBlock, Model, State};
 use crate::settings::{Settings, Workspace};
 use crate::step::StepReport;
 use links::{Drifts, Links, Nodes};
-use passes::{Pass, answer, each_slot, finish_blocks, predict, prepare};
-use record::{Prediction, Slot};
+use passes::{Blocks, Pass, answer, each_block, finish, prepare};
+use record::Slot;
 
-/// Steps that the general step takes over after one that was out of the ordinary.
+/// Steps that the general step takes over, at most, after some that were out of the ordinary.
 const REST: u32 = 4;
 /// Bodies a thread is worth.
 const WORTH_A_THREAD: usize = 8192;
-/// Bodies whose predictions stay in the second cache; beyond, predicting twice is cheaper.
+/// Bodies whose unknowns stay in the second cache; beyond, predicting twice is cheaper.
 const REMEMBERED: usize = 2048;
 
 /// The memory of the streamed step, sized once.
@@ -47,13 +48,16 @@ pub(crate) struct Stream {
     /// Each chain: its joints and its factors.
     chains: Vec<(Range<usize>, Line)>,
     threads: usize,
-    /// Empty where predicting twice is cheaper than keeping the prediction.
-    predictions: Vec<Prediction>,
+    /// The unknowns; empty where predicting twice is cheaper than keeping them.
+    newton: Vec<NewtonBlock>,
     slots: Vec<Slot>,
     /// What the next step is to remember.
     memory: Vec<MemoryBlock>,
     /// Force of each joint: of the position solve, and of the velocity solve, N.
     forces: [Vec<[f64; 3]>; 2],
+    /// Steps in a row that were out of the ordinary.
+    failed: u32,
+    /// Steps that the general step still takes over.
     resting: u32,
 }
 
@@ -85,10 +89,11 @@ impl Stream {
                 .collect(),
             links,
             threads,
-            predictions: vec![Prediction::ZERO; if keep { blocks } else { 0 }],
+            newton: vec![NewtonBlock::ZERO; if keep { blocks } else { 0 }],
             slots,
             memory: vec![MemoryBlock::NONE; blocks],
             forces: [vec![[0.0; 3]; joints], vec![[0.0; 3]; joints]],
+            failed: 0,
             resting: 0,
         })
     }
@@ -112,7 +117,10 @@ impl Stream {
         }
         let report = self.try_step(model, state, work, h);
         if report.is_none() {
-            self.resting = REST;
+            self.resting = self.failed.min(REST);
+            self.failed += 1;
+        } else {
+            self.failed = 0;
         }
         report
     }
@@ -134,45 +142,27 @@ impl Stream {
             rule: work.settings.iteration(),
         };
         let [first, second] = &mut self.forces;
-        let predictions = &mut self.predictions;
-        each_slot(
-            self.threads,
-            &mut self.slots,
-            predictions,
-            |b, n, slot, kept| {
-                prepare(&pass, b, n, &mut slot.ports)?;
-                if let Some(kept) = kept {
-                    kept.keep(n);
-                }
-                Some(0.0)
-            },
-        )?;
-        let nodes = Nodes::new(&self.links, &self.slots);
+        let mut blocks = Blocks {
+            slots: &mut self.slots,
+            newton: &mut self.newton,
+            next: &mut work.next,
+            memory: &mut self.memory,
+        };
+        each_block(self.threads, blocks.again(), |at| prepare(&pass, at))?;
+        let nodes = Nodes::new(&self.links, blocks.slots);
         for (chain, line) in &mut self.chains {
             if !line.factor_solve(&nodes.of(chain), &mut first[chain.clone()]) {
                 return None;
             }
         }
-        let update = each_slot(
-            self.threads,
-            &mut self.slots,
-            predictions,
-            |b, n, slot, kept| {
-                match kept {
-                    Some(kept) => kept.recall(n),
-                    None => predict(&pass, b, n)?,
-                }
-                answer(&pass, b, first, n, slot)
-            },
-        )?;
+        let update = each_block(self.threads, blocks.again(), |at| answer(&pass, first, at))?;
         let mut residual = 0.0f64;
         for (chain, line) in &self.chains {
-            let nodes = Nodes::new(&self.links, &self.slots).of(chain);
+            let nodes = Nodes::new(&self.links, blocks.slots).of(chain);
             let drifts = Drifts { nodes, h };
             residual = residual.max(line.solve(&drifts, &mut second[chain.clone()]));
         }
-        let ends = (&mut work.next[..], &mut self.memory[..]);
-        finish_blocks(&pass, self.threads, &mut self.slots, second, ends)?;
+        each_block(self.threads, blocks, |at| finish(&pass, second, at))?;
         self.commit(model, state, work, h);
         Some(StepReport {
             iterations: 1,

@@ -1,8 +1,8 @@
 //! The three passes over the bodies, block by block.
 
 use super::links::Links;
-use super::record::{Prediction, Slot};
-use crate::dual::ports::{self, PortBlock};
+use super::record::Slot;
+use crate::dual::ports;
 use crate::integrate::Scheme;
 use crate::integrate::newton::{self, NewtonBlock, Stiffening};
 use crate::integrate::tempered::{self, KickBlock};
@@ -41,125 +41,146 @@ pub(super) fn predict(pass: &Pass, block: usize, n: &mut NewtonBlock) -> Option<
     Some(())
 }
 
-/// First pass: everything that the joints want to know of a block.
-pub(super) fn prepare(
-    pass: &Pass,
-    block: usize,
-    n: &mut NewtonBlock,
-    ports: &mut PortBlock,
-) -> Option<()> {
-    predict(pass, block, n)?;
-    ports::find_compliances(pass.level, n, ports);
-    ports::find_places(pass.level, n, ports);
-    Some(())
+/// What the passes know of a block of eight bodies.
+pub(super) struct Blocks<'a> {
+    pub slots: &'a mut [Slot],
+    /// The unknowns; empty where predicting twice is cheaper than keeping them.
+    pub newton: &'a mut [NewtonBlock],
+    /// The next state.
+    pub next: &'a mut [StateBlock],
+    /// What the next step is to remember.
+    pub memory: &'a mut [MemoryBlock],
 }
 
-/// Second pass, after `predict`: the answer to the joint forces, and the velocity before its
-/// projection. Returns the largest change of an entry of A, and nothing if one linear solve is
-/// not enough.
-pub(super) fn answer(
-    pass: &Pass,
-    block: usize,
-    forces: &[[f64; 3]],
-    n: &mut NewtonBlock,
-    slot: &mut Slot,
-) -> Option<f64> {
-    let (params, level, scheme) = (&pass.model.params[block], pass.level, &pass.scheme);
-    pass.links.put_forces(block, forces, &mut slot.ports.force);
+impl<'a> Blocks<'a> {
+    /// The same for a shorter time.
+    pub fn again(&mut self) -> Blocks<'_> {
+        Blocks {
+            slots: self.slots,
+            newton: self.newton,
+            next: self.next,
+            memory: self.memory,
+        }
+    }
+
+    fn split(self) -> (Blocks<'a>, Blocks<'a>) {
+        let half = self.slots.len() / 2;
+        let (slots, slots2) = self.slots.split_at_mut(half);
+        let (newton, newton2) = self.newton.split_at_mut(half.min(self.newton.len()));
+        let (next, next2) = self.next.split_at_mut(half);
+        let (memory, memory2) = self.memory.split_at_mut(half);
+        let first = Blocks {
+            slots,
+            newton,
+            next,
+            memory,
+        };
+        let second = Blocks {
+            slots: slots2,
+            newton: newton2,
+            next: next2,
+            memory: memory2,
+        };
+        (first, second)
+    }
+}
+
+/// One of them.
+pub(super) struct At<'a> {
+    /// Which block it is.
+    pub index: usize,
+    pub slot: &'a mut Slot,
+    pub n: &'a mut NewtonBlock,
+    /// Whether `n` is still what the last pass left.
+    pub kept: bool,
+    next: &'a mut StateBlock,
+    memory: &'a mut MemoryBlock,
+}
+
+/// First pass: everything that the joints want to know of a block.
+pub(super) fn prepare(pass: &Pass, at: At) -> Option<f64> {
+    predict(pass, at.index, at.n)?;
+    ports::find_compliances(pass.level, at.n, &mut at.slot.ports);
+    ports::find_places(pass.level, at.n, &mut at.slot.ports);
+    Some(0.0)
+}
+
+/// Second pass: the answer to the joint forces, and the velocity before its projection.
+/// Returns the largest change of an entry of A, and nothing if one linear solve is not enough.
+pub(super) fn answer(pass: &Pass, forces: &[[f64; 3]], at: At) -> Option<f64> {
+    let (params, level, scheme) = (&pass.model.params[at.index], pass.level, &pass.scheme);
+    let At { n, slot, .. } = at;
+    if !at.kept {
+        predict(pass, at.index, n)?;
+    }
+    pass.links
+        .put_forces(at.index, forces, &mut slot.ports.force);
     ports::put_loads(level, &slot.ports, n);
     let update = newton::accept(level, n);
     let rule = &pass.rule;
     let turned =
-        update <= rule.rotation && newton::stretch(level, params, scheme, n) <= rule.stretch;
-    if !(update <= rule.update || turned) {
+        || update <= rule.rotation && newton::stretch(level, params, scheme, n) <= rule.stretch;
+    if !(update <= rule.update || turned()) {
         return None;
     }
     if !tempered::turn_velocity(level, params, scheme, false, n) {
         return None;
     }
-    tempered::project_free(level, params, pass.kick(block), scheme, n);
+    tempered::project_free(level, params, pass.kick(at.index), scheme, n);
     ports::find_velocities(level, n, &mut slot.ports);
     slot.rates = slot.ports.place;
     ports::find_places(level, n, &mut slot.ports);
-    slot.keep(n);
+    if !at.kept {
+        slot.keep(n);
+    }
     Some(update)
 }
 
 /// Third pass: the velocity that the joints allow, and what the next step remembers.
-fn finish(
-    pass: &Pass,
-    block: usize,
-    forces: &[[f64; 3]],
-    n: &mut NewtonBlock,
-    slot: &mut Slot,
-    next: &mut StateBlock,
-    memory: &mut MemoryBlock,
-) -> Option<f64> {
-    let (params, level, scheme) = (&pass.model.params[block], pass.level, &pass.scheme);
-    slot.recall(n);
-    n.slow = pass.state.memory[block].slow;
-    newton::invert(level, params, scheme, n);
-    pass.links.put_forces(block, forces, &mut slot.ports.force);
+pub(super) fn finish(pass: &Pass, forces: &[[f64; 3]], at: At) -> Option<f64> {
+    let (params, level, scheme) = (&pass.model.params[at.index], pass.level, &pass.scheme);
+    let At { n, slot, .. } = at;
+    if !at.kept {
+        slot.recall(n);
+        n.slow = pass.state.memory[at.index].slow;
+        newton::invert(level, params, scheme, n);
+    }
+    pass.links
+        .put_forces(at.index, forces, &mut slot.ports.force);
     ports::put_loads(level, &slot.ports, n);
     tempered::project_add(level, true, scheme, n);
     tempered::project_end(level, params, scheme, n);
-    *memory = MemoryBlock {
-        load: n.held,
-        slow: n.slow,
-    };
-    *next = StateBlock {
-        t: slot.t,
-        a: slot.a,
-        v: n.v,
-        w: n.w,
-    };
-    is_sound(next).then_some(0.0)
+    at.memory.load = n.held;
+    at.memory.slow = n.slow;
+    at.next.t = n.t;
+    at.next.a = n.a;
+    at.next.v = n.v;
+    at.next.w = n.w;
+    is_sound(at.next).then_some(0.0)
 }
 
-/// The third pass over all blocks.
-pub(super) fn finish_blocks(
-    pass: &Pass,
+/// Runs a pass over all blocks, on one or two threads; blocks do not see each other. Returns
+/// the largest of what the blocks return, or nothing as soon as one returns nothing.
+pub(super) fn each_block(
     threads: usize,
-    slots: &mut [Slot],
-    forces: &[[f64; 3]],
-    (next, memory): (&mut [StateBlock], &mut [MemoryBlock]),
+    blocks: Blocks,
+    work: impl Fn(At) -> Option<f64> + Sync,
 ) -> Option<f64> {
-    each_block(
-        threads,
-        (slots, next, memory),
-        |block, n, slot, next, memory| finish(pass, block, forces, n, slot, next?, memory?),
-    )
-}
-
-/// The first two passes over all blocks; predictions are there if they are kept.
-pub(super) fn each_slot(
-    threads: usize,
-    slots: &mut [Slot],
-    predictions: &mut [Prediction],
-    work: impl Fn(usize, &mut NewtonBlock, &mut Slot, Option<&mut Prediction>) -> Option<f64> + Sync,
-) -> Option<f64> {
-    let nothing: &mut [()] = &mut [];
-    each_block(
-        threads,
-        (slots, predictions, nothing),
-        |block, n, slot, kept, _| work(block, n, slot, kept),
-    )
-}
-
-/// Runs a pass over all blocks, on one or two threads; blocks do not see each other. The last
-/// two slices may be empty. Returns the largest of what the blocks return, or nothing as soon
-/// as one returns nothing.
-fn each_block<A: Send, B: Send, C: Send>(
-    threads: usize,
-    (a, b, c): (&mut [A], &mut [B], &mut [C]),
-    work: impl Fn(usize, &mut NewtonBlock, &mut A, Option<&mut B>, Option<&mut C>) -> Option<f64> + Sync,
-) -> Option<f64> {
-    let run = |start: usize, a: &mut [A], b: &mut [B], c: &mut [C]| {
+    let run = |start: usize, blocks: Blocks| {
         // One for all blocks, so that it stays in the first cache.
-        let mut n = NewtonBlock::ZERO;
+        let mut local = NewtonBlock::ZERO;
         let mut worst = 0.0f64;
-        for (k, a) in a.iter_mut().enumerate() {
-            let found = work(start + k, &mut n, a, b.get_mut(k), c.get_mut(k))?;
+        let kept = !blocks.newton.is_empty();
+        let ends = blocks.next.iter_mut().zip(blocks.memory);
+        for (k, (slot, (next, memory))) in blocks.slots.iter_mut().zip(ends).enumerate() {
+            let found = work(At {
+                index: start + k,
+                slot,
+                n: blocks.newton.get_mut(k).unwrap_or(&mut local),
+                kept,
+                next,
+                memory,
+            })?;
             worst = if found > worst || found.is_nan() {
                 found
             } else {
@@ -169,15 +190,13 @@ fn each_block<A: Send, B: Send, C: Send>(
         Some(worst)
     };
     if threads < 2 {
-        return run(0, a, b, c);
+        return run(0, blocks);
     }
-    let half = a.len() / 2;
-    let (a, a2) = a.split_at_mut(half);
-    let (b, b2) = b.split_at_mut(half.min(b.len()));
-    let (c, c2) = c.split_at_mut(half.min(c.len()));
+    let half = blocks.slots.len() / 2;
+    let (first, second) = blocks.split();
     let (first, second) = std::thread::scope(|scope| {
-        let second = scope.spawn(|| run(half, a2, b2, c2));
-        let first = run(0, a, b, c);
+        let second = scope.spawn(|| run(half, second));
+        let first = run(0, first);
         (first, second.join().expect("a pass does not panic"))
     });
     Some(first?.max(second?))
