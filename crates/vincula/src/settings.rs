@@ -10,7 +10,7 @@ use crate::integrate::tempered::KickBlock;
 use crate::integrate::{Integrator, Tempering};
 use crate::joint::rows::RowKind;
 use crate::math::dispatch::{Level, detected};
-use crate::math::lanes::{LANES, gather, place, scatter};
+use crate::math::lanes::{LANES, Lane, gather, place, scatter};
 use crate::math::small::{M3, V3, mul};
 use crate::model::{BodyId, Control, Model, Pose, State, StateBlock, Twist};
 use crate::stream::Stream;
@@ -121,6 +121,10 @@ pub struct Workspace {
     pub(crate) last_h: f64,
     /// Places or rates of bodies in contact before the joints moved them.
     pub(crate) noted: Vec<(M3, V3)>,
+    /// Loads and forces of the joints before contacts acted on the velocity, N m and N.
+    pub(crate) calm: (Vec<[Lane; 9]>, Vec<f64>),
+    /// For each island of joints: contact forces that lasted and all of them, N.
+    pub(crate) lasting: Vec<[f64; 2]>,
     /// Blocks that need Newton's method in this step.
     pub(crate) active: Vec<usize>,
     /// One for all when nothing but uniform gravity acts, else one a block.
@@ -189,6 +193,8 @@ impl Workspace {
             contacts: Contacts::new(),
             stage: Stage::new(model.bodies.len()),
             noted: Vec::new(),
+            calm: (Vec::new(), Vec::new()),
+            lasting: Vec::new(),
             last_h: 1.0,
             active: Vec::with_capacity(model.params.len()),
             kicks: vec![

@@ -117,6 +117,13 @@ impl Dual {
         }
     }
 
+    /// Compliances of the points of a block of bodies that has turned since its free solve.
+    pub(crate) fn find_compliances(&mut self, block: usize, n: &NewtonBlock) {
+        if !self.is_empty() {
+            ports::find_compliances(self.level, n, &mut self.ports[block]);
+        }
+    }
+
     /// Places of the points of a block of bodies that has moved.
     pub(crate) fn find_places(&mut self, block: usize, n: &NewtonBlock) {
         if !self.is_empty() {

@@ -1,6 +1,6 @@
 //! The velocity at the end of a step.
 
-use super::contact::{stop_approach, turn_loose};
+use super::contact::{forget_blows, note_reactions, stop_approach, turn_loose};
 use super::error::{dual_fault, inverted};
 use super::{StepError, StepReport, Workspace};
 use crate::dual::DualFault;
@@ -76,14 +76,30 @@ fn project_velocity(
     scheme: &Scheme,
     report: &mut StepReport,
 ) -> Result<(), DualFault> {
-    work.dual.start_rates(model, &work.newton, scheme.h)?;
+    // Forces of contacts are large against what a mechanism lets them move: they need the
+    // matrix of the pose at the end, where without them that of the start is as good.
+    let renew = !work.contacts.points.is_empty() && work.stage.touches_joints();
+    work.dual
+        .start_rates(model, &work.newton, scheme.h, !renew)?;
+    if renew {
+        renew_rates(model, work, scheme)?;
+    }
+    let mut renewed = renew;
     // With nothing left to do afterwards, the end comes while a block is at hand.
     let ends = work.linear && work.contacts.points.is_empty();
     let mut previous = f64::INFINITY;
     for pass in 0..PASSES {
         let drift = work.dual.drift(&work.newton, scheme.h);
-        if pass > 0 && !(drift < 0.1 * previous && drift > work.settings.residual_tolerance) {
+        if pass > 0 && drift <= work.settings.residual_tolerance {
             break;
+        }
+        if pass > 0 && !(drift < 0.1 * previous) {
+            if renewed {
+                break;
+            }
+            // What the old matrix did too much lies in what the new one projects away.
+            renew_rates(model, work, scheme)?;
+            renewed = true;
         }
         previous = drift;
         work.dual.solve();
@@ -107,8 +123,14 @@ fn project_velocity(
             break;
         }
     }
+    if renew {
+        note_reactions(work);
+    }
     stop_approach(model, state, work, scheme, report);
     work.average_multipliers();
+    if renew {
+        forget_blows(state, work);
+    }
     if !ends {
         for &index in &work.active {
             let n = &mut work.newton[index];
@@ -119,5 +141,13 @@ fn project_velocity(
     Ok(())
 }
 
+/// The matrix of the pose at the end.
+fn renew_rates(model: &Model, work: &mut Workspace, scheme: &Scheme) -> Result<(), DualFault> {
+    for &index in &work.active {
+        work.dual.find_compliances(index, &work.newton[index]);
+    }
+    work.dual.renew_rates(model, &work.newton, scheme.h)
+}
+
 /// Solves at most for a velocity that nonlinear joints allow.
-const PASSES: usize = 4;
+const PASSES: usize = 6;
