@@ -132,6 +132,8 @@ pub struct Workspace {
     pub(crate) last_h: f64,
     /// Places or rates of bodies in contact before the joints moved them.
     pub(crate) noted: Vec<(M3, V3)>,
+    /// For each island of joints: contact forces that lasted and all of them, N.
+    pub(crate) lasting: Vec<[f64; 2]>,
     /// Blocks that need Newton's method in this step.
     pub(crate) active: Vec<usize>,
     /// One for all when nothing but uniform gravity acts, else one a block.
@@ -203,6 +205,7 @@ impl Workspace {
             contacts: Contacts::new(),
             stage: Stage::new(model.bodies.len()),
             noted: Vec::new(),
+            lasting: Vec::new(),
             last_h: 1.0,
             active: Vec::with_capacity(model.params.len()),
             kicks: vec![

@@ -113,8 +113,7 @@ fn a_chain_falls_on_the_ground_with_closed_joints() {
     );
     assert!(ran.gap < 1e-9, "joint gap {:e}", ran.gap);
     assert!(ran.deepest < 1e-6, "penetration {:e}", ran.deepest);
-    // Of the joule that the fall sets free.
-    assert!(ran.gained < 1e-5, "energy gained {:e}", ran.gained);
+    assert!(ran.gained < 1e-6, "energy gained {:e}", ran.gained);
 }
 
 /// A plank hinged to the world at one end, whose other end lies on a block ten thousand times
@@ -150,9 +149,9 @@ fn a_hinged_plank_rests_on_a_light_block() {
         ran.gap, ran.deepest
     );
     assert!(ran.gap < 1e-9, "joint gap {:e}", ran.gap);
-    // A thousandth of the block deep, and twice that where it came to rest.
+    // A thousandth of the block.
     assert!(
-        ran.deepest < 1e-4 && drift < 2e-4,
+        ran.deepest < 1e-4 && drift < 1e-4,
         "{:e} {drift:e}",
         ran.deepest
     );

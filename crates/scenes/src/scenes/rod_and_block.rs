@@ -28,7 +28,13 @@ pub(super) const ENTRY: Entry = Entry {
         site::friction(0.4),
         site::density(2500.0),
         Param::gravity(),
-        Param::young(),
+        Param::float(
+            "young",
+            2e11,
+            (1e3, 1e15),
+            "Pa",
+            "Young's modulus of the bodies",
+        ),
     ],
     make,
 };

@@ -28,8 +28,6 @@ use crate::model::{ColliderId, Control, Model, Pose, State};
 struct Motion {
     /// Frame of the carrier: principal rotation and centre of a body.
     pose: Pose,
-    /// The affine map of a body, else its rotation.
-    map: DMat3,
     /// Velocity of the origin, m/s, with gravity's share of the step.
     velocity: DVec3,
     /// Rate of the map, 1/s.
@@ -99,7 +97,6 @@ impl Scratch {
         self.frames
             .extend(control.frames.iter().map(|frame| Motion {
                 pose: frame.pose,
-                map: DMat3::from_quat(frame.pose.rotation),
                 velocity: frame.twist.linear,
                 rate: cross_matrix(frame.twist.angular) * DMat3::from_quat(frame.pose.rotation),
                 spin: frame.twist.angular.length(),
@@ -243,7 +240,6 @@ impl Scratch {
 impl Motion {
     const STILL: Motion = Motion {
         pose: Pose::IDENTITY,
-        map: DMat3::IDENTITY,
         velocity: DVec3::ZERO,
         rate: DMat3::ZERO,
         spin: 0.0,
@@ -273,7 +269,6 @@ fn body_motion(state: &State, body: usize, gravity: DVec3, h: f64) -> Motion {
             translation: to_vec(&t),
             rotation: DQuat::from_mat3(&to_mat(&rotation)).normalize(),
         },
-        map: to_mat(&a),
         velocity: to_vec(&v) + h * gravity,
         rate: to_mat(&w),
         spin: (0.5 * norm).sqrt(),
@@ -383,10 +378,6 @@ fn contact_point(
         Some(_) => motions[s].material(points[s]),
         None => points[s],
     });
-    let carried = [0, 1].map(|s| match bodies[s] {
-        Some(_) => motions[s].map * anchors[s] + motions[s].pose.translation,
-        None => points[s],
-    });
     let moved = [0, 1].map(|s| match bodies[s] {
         Some(_) => DVec3::ZERO,
         None => motions[s].velocity_at(points[s]),
@@ -407,7 +398,7 @@ fn contact_point(
         anchor_a: anchors[0].to_array(),
         anchor_b: anchors[1].to_array(),
         normal: touch.normal.to_array(),
-        gap: touch.normal.dot(carried[1] - carried[0]),
+        gap: touch.gap,
         surface_velocity: (moved[1] - moved[0]).to_array(),
         round_a: round[0],
         round_b: round[1],

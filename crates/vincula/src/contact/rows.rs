@@ -14,6 +14,9 @@
 use super::movers::{FIXED, Mover, Movers};
 use crate::math::small::*;
 
+/// Fraction of its bodies' own compliance that a contact of bodies with joints has at least.
+const EASE: f64 = 1e-11;
+
 /// One side of a contact.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arm {
@@ -131,6 +134,25 @@ impl ContactRow {
     pub fn soften(&mut self, soft: f64) {
         self.soft = soft;
         self.w[0] += soft;
+    }
+
+    /// Adds a trace of what the bodies would give way by without joints, so that a contact whose
+    /// normal joints block, as that of a welded body, still has a finite force.
+    pub fn ease(&mut self, movers: &Movers) {
+        let alone: f64 = [&self.a, &self.b]
+            .into_iter()
+            .filter(|arm| !arm.loose)
+            .map(|arm| {
+                let body = &movers.all[arm.mover as usize];
+                let swing = mul_vec(&body.per_torque, &arm.lever[0]);
+                body.per_force + dot(&arm.lever[0], &swing)
+            })
+            .sum();
+        if alone > 0.0 {
+            let soft = self.soft + EASE * alone;
+            self.w[0] += EASE * alone;
+            self.soft = soft;
+        }
     }
 
     /// Displacement of the second side against the first by what the movers did, in the frame.

@@ -24,7 +24,7 @@ use super::sweep;
 use crate::dual::Dual;
 use crate::integrate::newton::NewtonBlock;
 use crate::math::lanes::{gather, place};
-use crate::math::rotation::exp;
+use crate::math::rotation::{exp, polar};
 use crate::math::small::*;
 use crate::model::{BodyId, Model, StateBlock};
 use crate::settings::Settings;
@@ -63,8 +63,8 @@ struct Link {
     /// From the centres to the contact at the start, and where it is, m.
     arms: [V3; 2],
     at: V3,
-    /// What rotation adds to the gap beyond the rows, m.
-    bent: f64,
+    /// What the rotation of each side adds to the gap beyond the rows, m.
+    bent: [f64; 2],
     /// Whether it touches at the end.
     touches: bool,
     /// Its row in the second stage, if it has one.
@@ -88,6 +88,10 @@ pub(crate) struct Stage {
     struck: Vec<V3>,
     hits: Vec<(bool, f64)>,
     groups: Groups,
+    /// Rotation of each mover at the start of the step and when the rows were made, and its
+    /// centre then, m. Contacts see bodies as rigid, whatever joints strain them by.
+    turns: Vec<[M3; 2]>,
+    centers: Vec<V3>,
 }
 
 /// Where the pieces of a stage come from.
@@ -122,13 +126,18 @@ impl Stage {
     /// Finds the bodies that take part and where they are touched.
     pub fn begin(&mut self, scene: &Scene<'_>, dual: &Dual) {
         self.find_movers(scene, dual);
+        self.turns.clear();
+        self.turns.extend(self.movers.all.iter().map(|m| {
+            let start = start_of(scene.start, m.body as usize).0;
+            [rotation_of(m, &start); 2]
+        }));
         self.links.clear();
         scene.memory.matches(scene.points, &mut self.known);
         for point in scene.points {
-            let a = self.side(scene, point, 0);
-            let b = self.side(scene, point, 1);
-            let (arm_a, _) = start_place(scene, point.a, &point.anchor_a);
-            let (arm_b, at) = start_place(scene, point.b, &point.anchor_b);
+            let a = self.side(point, 0);
+            let b = self.side(point, 1);
+            let (arm_a, _) = self.start_place(scene, point.a, &point.anchor_a);
+            let (arm_b, at) = self.start_place(scene, point.b, &point.anchor_b);
             // Where no second stage takes the speed away again, moving out must be slow.
             let out = if scene.projects {
                 PUSH_SPEED * scene.h
@@ -140,7 +149,7 @@ impl Stage {
                 first: [[0.0; 3]; 2],
                 arms: [arm_a, arm_b],
                 at,
-                bent: 0.0,
+                bent: [0.0; 2],
                 touches: false,
                 second: None,
                 aim: (point.gap + out).min(0.0),
@@ -173,7 +182,17 @@ impl Stage {
         self.movers.gather_clusters(dual);
     }
 
-    fn side(&self, scene: &Scene<'_>, point: &ContactPoint, which: usize) -> Side {
+    /// From the centre of a body to a point of it at the start of the step, and where that is.
+    fn start_place(&self, scene: &Scene<'_>, body: Option<BodyId>, anchor: &V3) -> (V3, V3) {
+        let Some(body) = body else {
+            return ([0.0; 3], *anchor);
+        };
+        let mover = self.mover_of[body.index()] as usize;
+        let arm = mul_vec(&self.turns[mover][0], anchor);
+        (arm, add(&arm, &start_of(scene.start, body.index()).1))
+    }
+
+    fn side(&self, point: &ContactPoint, which: usize) -> Side {
         let (body, anchor, round, sign) = match which {
             0 => (point.a, point.anchor_a, point.round_a, -1.0),
             _ => (point.b, point.anchor_b, point.round_b, 1.0),
@@ -186,10 +205,11 @@ impl Stage {
                 radius: 0.0,
             };
         };
-        let a: M3 = start_of(scene.start, body.index()).0;
-        let inward = scale(&tmul_vec(&a, &point.normal), sign * round);
+        let mover = self.mover_of[body.index()];
+        let turn = &self.turns[mover as usize][0];
+        let inward = scale(&tmul_vec(turn, &point.normal), sign * round);
         Side {
-            mover: self.mover_of[body.index()],
+            mover,
             point: anchor,
             center: add(&anchor, &inward),
             radius: -sign * round,
@@ -214,13 +234,30 @@ impl Stage {
         self.movers.mark_clusters();
     }
 
-    /// Rows of the first stage at the present iterate, with the forces remembered.
-    pub fn first(&mut self, scene: &Scene<'_>, dual: &mut Dual) {
+    /// Rotations and centres at the present iterate.
+    fn find_turns(&mut self, scene: &Scene<'_>) {
+        self.centers.clear();
+        for (mover, turns) in self.movers.all.iter().zip(&mut self.turns) {
+            let (a, t) = iterate_of(scene.work, mover.body as usize);
+            turns[1] = rotation_of(mover, &a);
+            self.centers.push(t);
+        }
+    }
+
+    /// Rows of the first stage at the present iterate. Forces start as those remembered, or, in
+    /// a later iteration of the same step, as those of the last one.
+    pub fn first(&mut self, scene: &Scene<'_>, dual: &mut Dual, again: bool) {
+        if again {
+            for (link, row) in self.links.iter_mut().zip(&self.rows) {
+                link.first = [row.lambda, torque_of(row)];
+            }
+        }
         self.weigh(scene);
         self.movers.weigh_clusters(dual, scene.work);
+        self.find_turns(scene);
         self.rows.clear();
         for (index, point) in scene.points.iter().enumerate() {
-            self.links[index].bent = 0.0;
+            self.links[index].bent = [0.0; 2];
             let link = &self.links[index];
             let frame = frame_of(&point.normal);
             let mut free = carried(&frame, point, scene.h);
@@ -233,11 +270,11 @@ impl Stage {
                     FIXED => continue,
                     m => {
                         let body = self.movers.all[m as usize].body as usize;
-                        let (a0, t0) = start_of(scene.start, body);
-                        let (a1, t1) = iterate_of(scene.work, body);
+                        let t0 = start_of(scene.start, body).1;
+                        let [a0, a1] = self.turns[m as usize];
                         arms[k] = mul_vec(&a0, &side.point);
                         let grown = sub9(&a1, &a0);
-                        let shift = sub(&t1, &t0);
+                        let shift = sub(&self.centers[m as usize], &t0);
                         turned = axpy(&turned, sign, &axial(&mult(&grown, &a0)));
                         let center = add(&mul_vec(&grown, &side.center), &shift);
                         let point = add(&mul_vec(&grown, &side.point), &shift);
@@ -254,17 +291,63 @@ impl Stage {
             row.free = free;
             row.mu = point.friction;
             row.soften(point.compliance + scene.softness * row.w[0]);
+            row.ease(&self.movers);
             if point.torsional > 0.0 || point.rolling > 0.0 {
                 let about = frame.map(|axis| dot(&axis, &turned));
                 row.resist(point.torsional, point.rolling, about, &self.movers.all);
             }
             self.rows.push(row);
         }
-        for (row, known) in self.rows.iter_mut().zip(&self.known) {
-            if let Some(k) = known {
-                row.start_from(&mut self.movers, &scene.memory.entries[*k as usize].first);
+        for (index, row) in self.rows.iter_mut().enumerate() {
+            if again {
+                let last = self.links[index].first.map(|f| along(&row.frame, &f));
+                row.start_from(&mut self.movers, &last);
+            } else if let Some(k) = self.known[index] {
+                row.start_from(&mut self.movers, &scene.memory.entries[k as usize].first);
             }
         }
+    }
+
+    /// Whether a joint holds a body that touches another.
+    pub fn touches_joints(&self) -> bool {
+        let held = |side: &Side| side.mover != FIXED && !self.movers.all[side.mover as usize].loose;
+        let mut touching = self.links.iter().filter(|link| link.touches);
+        touching.any(|link| link.sides.iter().any(held))
+    }
+
+    /// Tells the movers that joints hold where their bodies have come to since the rows were
+    /// made, and the gaps what a displacement and a rotation vector do not say of that. Returns
+    /// by how much the rows were wrong, m.
+    pub fn settle(&mut self, scene: &Scene<'_>) -> f64 {
+        let mut largest = 0.0f64;
+        for (index, mover) in self.movers.all.iter_mut().enumerate() {
+            if mover.loose {
+                continue;
+            }
+            let (a, t) = iterate_of(scene.work, mover.body as usize);
+            let now = rotation_of(mover, &a);
+            let shift = sub(&t, &self.centers[index]);
+            let turn = axial(&mult(&now, &self.turns[index][1]));
+            let wrong = [sub(&shift, &mover.shift), sub(&turn, &mover.turn)];
+            largest = wrong.iter().flatten().fold(largest, |m, x| m.max(x.abs()));
+            (mover.shift, mover.turn) = (shift, turn);
+        }
+        for (row, link) in self.rows.iter_mut().zip(&mut self.links) {
+            for (side, arm, sign) in [(0, &row.a, -1.0), (1, &row.b, 1.0)] {
+                if arm.mover == FIXED || arm.loose {
+                    continue;
+                }
+                let mover = &self.movers.all[arm.mover as usize];
+                let (a, _) = iterate_of(scene.work, mover.body as usize);
+                let grown = sub9(&rotation_of(mover, &a), &self.turns[arm.mover as usize][1]);
+                let moved = mul_vec(&grown, &link.sides[side].center);
+                let bent = sign * (dot(&row.frame[0], &moved) - dot(&arm.lever[0], &mover.turn));
+                let change = bent - std::mem::replace(&mut link.bent[side], bent);
+                row.free[0] += change;
+                largest = largest.max(change.abs());
+            }
+        }
+        largest
     }
 
     /// Solves the rows of the present stage; returns the iterations.
@@ -321,7 +404,6 @@ impl Stage {
     pub fn bend(&mut self, scene: &Scene<'_>) -> f64 {
         let mut largest = 0.0f64;
         for (row, link) in self.rows.iter_mut().zip(&mut self.links) {
-            let mut bent = 0.0;
             for (side, arm, sign) in [(0, &row.a, -1.0), (1, &row.b, 1.0)] {
                 if arm.mover == FIXED || !arm.loose {
                     continue;
@@ -330,11 +412,11 @@ impl Stage {
                 let (a1, _) = iterate_of(scene.work, mover.body as usize);
                 let r = mul_vec(&a1, &link.sides[side].center);
                 let moved = sub(&mul_vec(&exp::<false>(&mover.turn), &r), &r);
-                bent += sign * (dot(&row.frame[0], &moved) - dot(&arm.lever[0], &mover.turn));
+                let bent = sign * (dot(&row.frame[0], &moved) - dot(&arm.lever[0], &mover.turn));
+                let change = bent - std::mem::replace(&mut link.bent[side], bent);
+                row.free[0] += change;
+                largest = largest.max(change.abs());
             }
-            let change = bent - std::mem::replace(&mut link.bent, bent);
-            row.free[0] += change;
-            largest = largest.max(change.abs());
         }
         largest
     }
@@ -353,8 +435,12 @@ impl Stage {
 
     /// Rows of the second stage, for rates in the body frame; λ starts as what the first stage
     /// has given, and the bodies already have it.
-    pub fn second(&mut self, scene: &Scene<'_>) {
+    pub fn second(&mut self, scene: &Scene<'_>, dual: &mut Dual) {
         self.weigh(scene);
+        if self.touches_joints() {
+            self.movers.weigh_clusters(dual, scene.work);
+        }
+        self.find_turns(scene);
         self.rows.clear();
         self.approaches.clear();
         self.struck.clear();
@@ -390,9 +476,9 @@ impl Stage {
             }
             let sign = [-1.0, 1.0][k];
             let body = self.movers.all[side.mover as usize].body as usize;
-            let (a1, _) = iterate_of(scene.work, body);
+            let turn = &self.turns[side.mover as usize][1];
             let reach = scale(&point.normal, side.radius);
-            arms[k] = add(&mul_vec(&a1, &side.center), &reach);
+            arms[k] = add(&mul_vec(turn, &side.center), &reach);
             let (v, omega) = motion_of(scene, body);
             turned = axpy(&turned, sign * scene.h, &omega);
             let u = add(&v, &cross(&omega, &arms[k]));
@@ -402,6 +488,7 @@ impl Stage {
         row.lambda = link.first[0];
         row.free = free;
         row.mu = point.friction;
+        row.ease(&self.movers);
         if point.compliance > 0.0 || scene.softness > 0.0 {
             // A spring pushes in the second half as it did in the first.
             row.hold_normal(2.0 * link.first[0][0]);
@@ -466,15 +553,31 @@ impl Stage {
         })
     }
 
-    /// Normal force of a contact, and what it was a step ago, N.
-    pub fn force_and_before(&self, index: usize, memory: &Memory) -> Option<[f64; 2]> {
-        let now = self.outcome(index)?.total[0][0];
-        let known = self.known.get(index).copied().flatten();
-        let before = known.map_or(0.0, |k| {
-            let force = memory.entries[k as usize].total[0];
-            dot(&force, &force).sqrt()
-        });
-        Some([now, before])
+    /// Adds up the contact forces on each island of joints: what they had in the last step too,
+    /// and all of them, N.
+    pub fn add_lasting(
+        &self,
+        points: &[ContactPoint],
+        memory: &Memory,
+        dual: &Dual,
+        sums: &mut [[f64; 2]],
+    ) {
+        for (index, point) in points.iter().enumerate() {
+            let Some(done) = self.outcome(index) else {
+                continue;
+            };
+            let size = |f: &V3| dot(f, f).sqrt();
+            let force = size(&done.total[0]);
+            let most = force.max(size(&done.first[0]));
+            let before =
+                self.known[index].map_or(0.0, |k| size(&memory.entries[k as usize].total[0]));
+            for body in [point.a, point.b].into_iter().flatten() {
+                if let Some((island, _)) = dual.island_of(body.index()) {
+                    sums[island][0] += force.min(before);
+                    sums[island][1] += most;
+                }
+            }
+        }
     }
 
     /// Writes what the next step starts from.
@@ -539,14 +642,13 @@ fn carried(frame: &[V3; 3], point: &ContactPoint, h: f64) -> V3 {
     frame.map(|axis| h * dot(&axis, &point.surface_velocity))
 }
 
-/// From the centre of a body to a point of it at the start of the step, and where that is.
-fn start_place(scene: &Scene<'_>, body: Option<BodyId>, anchor: &V3) -> (V3, V3) {
-    let Some(body) = body else {
-        return ([0.0; 3], *anchor);
-    };
-    let (a, t) = start_of(scene.start, body.index());
-    let arm = mul_vec(&a, anchor);
-    (arm, add(&arm, &t))
+/// The rotation that contacts see of a body whose map is A.
+fn rotation_of(mover: &Mover, a: &M3) -> M3 {
+    if mover.loose {
+        return *a;
+    }
+    // A map without a rotation is refused where the step ends.
+    polar(a).unwrap_or(*a)
 }
 
 fn start_of(blocks: &[StateBlock], body: usize) -> (M3, V3) {
@@ -562,12 +664,11 @@ fn iterate_of(work: &[NewtonBlock], body: usize) -> (M3, V3) {
     (gather(&work[block].a, lane), gather(&work[block].t, lane))
 }
 
-/// Velocity of the centre and angular velocity, world, of a rate in the body frame.
+/// Velocity of the centre and angular velocity, world, of a rate in the body frame: the one that
+/// the torque of a contact, a skew load, does work on.
 fn motion_of(scene: &Scene<'_>, body: usize) -> (V3, V3) {
     let (block, lane) = place(body);
     let n = &scene.work[block];
-    let affine = scene.model.params[block].affine(lane);
-    let rate: M3 = gather(&n.w, lane);
-    let omega = affine.angular_velocity(&affine.angular_momentum(&rate));
+    let omega = axial(&gather(&n.w, lane));
     (gather(&n.v, lane), mul_vec(&gather(&n.rot, lane), &omega))
 }

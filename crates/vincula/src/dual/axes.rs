@@ -250,14 +250,12 @@ impl Dual {
 
     /// After assembly: reads the own compliance of each row and adds that of its law.
     pub(super) fn soften(&mut self, work: &[NewtonBlock], scheme: &Scheme, projects: bool) {
+        self.measure_axes(work);
         for k in 0..self.axes.len() {
-            let of_hubs = self.hub_compliance(self.axes[k].joint, self.axes[k].local, work);
             let (island, node) = self.joints_place(self.axes[k].joint);
             let size = self.islands[island].matrix.pattern().size(node);
             let row = &mut self.axes[k];
             let entry = &mut self.islands[island].matrix.diagonal_mut(node)[row.local * (size + 1)];
-            row.base = *entry;
-            row.own = *entry + of_hubs;
             row.lambda = 0.0;
             let stiffness = row.law.linear(row.saturated)[0];
             let ratio = (0.5 * stiffness * row.own / (row.unit * row.unit)).min(1e6);
@@ -329,14 +327,16 @@ impl Dual {
     }
 
     /// Prepares the velocity projection: forces of springs and drives as they were, limits
-    /// and held friction as rows.
+    /// and held friction as rows. The factors may stay those of the old pose; without `keep`,
+    /// `renew_rates` comes next.
     pub(crate) fn start_rates(
         &mut self,
         model: &Model,
         work: &[NewtonBlock],
         h: f64,
+        keep: bool,
     ) -> Result<(), super::DualFault> {
-        // The gradients of the new pose; the factors may stay those of the old one.
+        // The gradients of the new pose.
         self.linearize(model, work, false, false);
         if self.axes.is_empty() {
             return Ok(());
@@ -354,7 +354,40 @@ impl Dual {
             }
         }
         self.replace_compliance(|row| row.rate_equation(h, 0.0).0);
-        self.refactor()
+        if keep { self.refactor() } else { Ok(()) }
+    }
+
+    /// The matrix of the velocity projection at the new pose, factored. Compliances of points
+    /// are up to date, and `start_rates` came before.
+    pub(crate) fn renew_rates(
+        &mut self,
+        model: &Model,
+        work: &[NewtonBlock],
+        h: f64,
+    ) -> Result<(), super::DualFault> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        self.linearize(model, work, false, true);
+        self.assemble(model, work);
+        self.measure_axes(work);
+        self.replace_compliance(|row| row.rate_equation(h, 0.0).0);
+        for island in &mut self.islands {
+            island.factor()?;
+        }
+        self.factor_border(work)
+    }
+
+    /// After assembly: reads the own compliance of each row.
+    fn measure_axes(&mut self, work: &[NewtonBlock]) {
+        for k in 0..self.axes.len() {
+            let of_hubs = self.hub_compliance(self.axes[k].joint, self.axes[k].local, work);
+            let (island, node) = self.joints_place(self.axes[k].joint);
+            let size = self.islands[island].matrix.pattern().size(node);
+            let row = &mut self.axes[k];
+            row.base = self.islands[island].matrix.diagonal(node)[row.local * (size + 1)];
+            row.own = row.base + of_hubs;
+        }
     }
 
     /// The right-hand sides of the coordinates' rows in the projection: `lambda` holds h
@@ -369,6 +402,11 @@ impl Dual {
             }
         }
         worst
+    }
+
+    /// Whether something acts along a coordinate.
+    pub(crate) fn has_axes(&self) -> bool {
+        !self.axes.is_empty()
     }
 
     /// Marks the islands of coordinates that ran into a limit in this step, by their forces at

@@ -220,12 +220,6 @@ impl Dual {
         self.places[joint].0 as usize
     }
 
-    /// The island of a body, if joints hold it.
-    pub(crate) fn island_of_body(&self, body: usize) -> Option<usize> {
-        let first = self.incidences[self.starts[body]..self.starts[body + 1]].first()?;
-        Some(self.island_of_joint(first.joint as usize))
-    }
-
     /// The rows of a joint among all rows.
     pub(crate) fn rows_of(&self, joint: usize) -> std::ops::Range<usize> {
         self.offsets[joint]..self.offsets[joint + 1]

@@ -117,6 +117,13 @@ impl Dual {
         }
     }
 
+    /// Compliances of the points of a block of bodies that has turned since its free solve.
+    pub(crate) fn find_compliances(&mut self, block: usize, n: &NewtonBlock) {
+        if !self.is_empty() {
+            ports::find_compliances(self.level, n, &mut self.ports[block]);
+        }
+    }
+
     /// Places of the points of a block of bodies that has moved.
     pub(crate) fn find_places(&mut self, block: usize, n: &NewtonBlock) {
         if !self.is_empty() {
@@ -152,36 +159,6 @@ impl Dual {
             return Ok(());
         }
         self.linearize(model, work, true, true);
-        self.build(model, work, scheme, projects)
-    }
-
-    /// The same at a pose that is far from where the bodies were linearised: the blocks that
-    /// are `active` have turned since.
-    pub(crate) fn factor_again(
-        &mut self,
-        model: &Model,
-        work: &[NewtonBlock],
-        active: &[usize],
-        scheme: &Scheme,
-    ) -> Result<(), DualFault> {
-        if self.is_empty() {
-            return Ok(());
-        }
-        for &block in active {
-            ports::find_compliances(self.level, &work[block], &mut self.ports[block]);
-        }
-        self.linearize(model, work, false, true);
-        self.build(model, work, scheme, true)
-    }
-
-    /// Assembles and factors what is linearised.
-    fn build(
-        &mut self,
-        model: &Model,
-        work: &[NewtonBlock],
-        scheme: &Scheme,
-        projects: bool,
-    ) -> Result<(), DualFault> {
         self.assemble(model, work);
         self.soften(work, scheme, projects);
         for island in &mut self.islands {

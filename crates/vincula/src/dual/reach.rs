@@ -13,9 +13,20 @@ use crate::math::small::*;
 impl Dual {
     /// The island of the joints at a body, and its number of rows.
     pub(crate) fn island_of(&self, body: usize) -> Option<(usize, usize)> {
-        let incidence = self.incidences[self.starts[body]..self.starts[body + 1]].first()?;
+        let end = *self.starts.get(body + 1)?;
+        let incidence = self.incidences[self.starts[body]..end].first()?;
         let (island, _) = self.joints_place(incidence.joint as usize);
         Some((island, self.islands[island].plan.unknowns))
+    }
+
+    /// Calls `visit` with the island and the number of every row of every joint.
+    pub(crate) fn for_each_row(&self, mut visit: impl FnMut(usize, usize)) {
+        for joint in 0..self.joints.len() {
+            let (island, _) = self.joints_place(joint);
+            for row in self.offsets[joint]..self.offsets[joint + 1] {
+                visit(island, row);
+            }
+        }
     }
 
     /// Adds `J δ` of a body that moves by `shift` (world, m) and whose A grows by `R p` to the

@@ -1,7 +1,7 @@
 //! The end of a step: the new state replaces the old one if it is sound.
 
 use super::error::{body_name, not_finite};
-use super::shock::forget_shocks;
+use super::shock::forget_limits;
 use super::{StepError, Workspace};
 use crate::integrate::Integrator;
 use crate::math::lanes::LANES;
@@ -47,7 +47,7 @@ pub(super) fn commit(
     // After this `multipliers` is free to hold the forces of the last step.
     work.multipliers.copy_from_slice(&state.held);
     state.held.copy_from_slice(&work.total);
-    forget_shocks(model, state, work);
+    forget_limits(model, state, work);
     let points = &work.contacts.points;
     work.stage.remember(points, &mut state.contacts);
     state.measure_coordinates(model);

@@ -6,14 +6,15 @@ use crate::contact::movers;
 use crate::contact::stage::{Scene, Stage};
 use crate::contact::sweep;
 use crate::dual::{Dual, DualFault};
-use crate::integrate::newton::NewtonBlock;
 use crate::integrate::{Scheme, loose, tempered};
-use crate::math::lanes::{gather, place, scatter};
+use crate::math::lanes::{LANES, gather, place, scatter};
 use crate::math::small::*;
 use crate::model::{Control, Model, State};
 
 /// Turns between contacts and joints at most.
 const TURNS: usize = 4;
+/// What a turn must leave of the disagreement at most for another one to be taken.
+const CONTRACTION: f64 = 0.3;
 /// Times at most that gaps are corrected for the curved path of rotating bodies.
 const BENDS: usize = 2;
 
@@ -80,25 +81,26 @@ fn stage_of<'a>(
     (&mut work.stage, &mut work.dual, scene)
 }
 
-/// First stage: no gap is negative at the end of the step. False if there are no contacts.
+/// First stage: no gap is negative at the end of the step. Returns by how much joints and contacts
+/// still disagree, m, or nothing if there are no contacts.
 pub(super) fn hold_apart(
     model: &Model,
     state: &State,
     work: &mut Workspace,
     scheme: &Scheme,
     report: &mut StepReport,
-) -> Result<bool, DualFault> {
+) -> Result<Option<f64>, DualFault> {
     if work.contacts.points.is_empty() {
-        return Ok(false);
+        return Ok(None);
     }
     let (stage, dual, scene) = stage_of(model, state, work, scheme);
     if report.iterations == 1 {
         stage.begin(&scene, dual);
     }
-    stage.first(&scene, dual);
-    note(work, |n, lane| (gather(&n.p, lane), gather(&n.t, lane)));
+    stage.first(&scene, dual, report.iterations > 1);
     let (tolerance, rule) = (work.settings.contact_tolerance, work.settings.iteration());
-    for _ in 0..TURNS {
+    let mut wrong = 0.0;
+    for turn in 0..TURNS {
         report.sweeps += work.stage.solve(&work.settings);
         for _ in 0..BENDS {
             let (stage, _, scene) = stage_of(model, state, work, scheme);
@@ -115,17 +117,18 @@ pub(super) fn hold_apart(
             break;
         }
         correct(model, work, scheme.h, rule.residual, false)?;
-        let off = read(work, 1.0, |n, lane| {
-            (gather(&n.p, lane), gather(&n.t, lane))
-        });
-        if off <= tolerance {
+        let (stage, _, scene) = stage_of(model, state, work, scheme);
+        let off = stage.settle(&scene);
+        let better = turn == 0 || off < CONTRACTION * wrong;
+        wrong = off.max(work.dual.violation(model, &work.newton, scheme.h));
+        if off <= tolerance || !better {
             break;
         }
     }
     let Stage { rows, movers, .. } = &work.stage;
     report.contact_residual = sweep::residual(rows, movers);
     report.penetration = work.stage.end_first();
-    Ok(true)
+    Ok(Some(wrong))
 }
 
 /// Whether joints hold a body in contact.
@@ -133,26 +136,26 @@ fn coupled(work: &Workspace) -> bool {
     !work.dual.is_empty() && work.stage.movers.all.iter().any(|m| !m.loose)
 }
 
-/// Keeps the matrix and the vector of every held body, to see later what became of them.
-fn note(work: &mut Workspace, of: impl Fn(&NewtonBlock, usize) -> (M3, V3)) {
+/// Keeps the rates of every held body, to see later what became of them.
+fn note(work: &mut Workspace) {
     work.noted.clear();
     for mover in work.stage.movers.all.iter().filter(|m| !m.loose) {
         let (block, lane) = place(mover.body as usize);
-        work.noted.push(of(&work.newton[block], lane));
+        let n = &work.newton[block];
+        work.noted.push((gather(&n.w, lane), gather(&n.v, lane)));
     }
 }
 
-/// Tells the movers how far their bodies have come, h times their rates or their poses.
-/// Returns by how much the movers were wrong, m.
-fn read(work: &mut Workspace, h: f64, of: impl Fn(&NewtonBlock, usize) -> (M3, V3)) -> f64 {
+/// Tells the movers h times the rates of their bodies since they were noted. Returns by how much
+/// the movers were wrong, m.
+fn read(work: &mut Workspace, h: f64) -> f64 {
     let mut largest = 0.0f64;
     let held = work.stage.movers.all.iter_mut().filter(|m| !m.loose);
     for (mover, (p, t)) in held.zip(&work.noted) {
         let (block, lane) = place(mover.body as usize);
         let n = &work.newton[block];
-        let now = of(n, lane);
-        let shift = scale(&sub(&now.1, t), h);
-        let grown = scale(&axial(&sub9(&now.0, p)), h);
+        let shift = scale(&sub(&gather(&n.v, lane), t), h);
+        let grown = scale(&axial(&sub9(&gather(&n.w, lane), p)), h);
         let turn = mul_vec(&gather(&n.rot, lane), &grown);
         let wrong = [sub(&shift, &mover.shift), sub(&turn, &mover.turn)];
         largest = wrong.iter().flatten().fold(largest, |m, x| m.max(x.abs()));
@@ -163,6 +166,9 @@ fn read(work: &mut Workspace, h: f64, of: impl Fn(&NewtonBlock, usize) -> (M3, V
 
 /// Loose bodies go to where the first stage put them, and get their second half kick.
 pub(super) fn turn_loose(model: &Model, work: &mut Workspace, scheme: &Scheme) {
+    if work.contacts.points.is_empty() {
+        return;
+    }
     for mover in work.stage.movers.all.iter().filter(|m| m.loose) {
         let (block, lane) = place(mover.body as usize);
         let n = &mut work.newton[block];
@@ -190,9 +196,9 @@ pub(super) fn stop_approach(
     if work.contacts.points.is_empty() {
         return;
     }
-    let (stage, _, scene) = stage_of(model, state, work, scheme);
-    stage.second(&scene);
-    note(work, |n, lane| (gather(&n.w, lane), gather(&n.v, lane)));
+    let (stage, dual, scene) = stage_of(model, state, work, scheme);
+    stage.second(&scene, dual);
+    note(work);
     let (tolerance, h) = (work.settings.contact_tolerance, scheme.h);
     for _ in 0..TURNS {
         report.sweeps += work.stage.solve(&work.settings);
@@ -204,7 +210,7 @@ pub(super) fn stop_approach(
             break;
         }
         project_joints(work, scheme);
-        let off = read(work, h, |n, lane| (gather(&n.w, lane), gather(&n.v, lane)));
+        let off = read(work, h);
         if off <= tolerance {
             break;
         }
@@ -213,6 +219,46 @@ pub(super) fn stop_approach(
     let left = sweep::residual(rows, movers);
     report.contact_residual = report.contact_residual.max(left);
     finish_loose(work, h);
+}
+
+/// The joint forces of this step are what the next one expects. Those against a contact that
+/// pushed in the last step too are rightly among them; those against a blow, or a contact that
+/// lets go, would act a second time. So what a mechanism in contact expects changes by the part
+/// of its contact forces that lasted, and is what it was for the rest. The torque of joint forces
+/// would turn a body before the contact can hold it, so that only their stress is kept.
+pub(super) fn forget_blows(state: &State, work: &mut Workspace) {
+    work.lasting.clear();
+    work.lasting.resize(work.dual.islands(), [0.0; 2]);
+    work.stage.add_lasting(
+        &work.contacts.points,
+        &state.contacts,
+        &work.dual,
+        &mut work.lasting,
+    );
+    let lasting = &work.lasting;
+    for &index in &work.active {
+        let (n, past) = (&mut work.newton[index], &state.memory[index]);
+        for lane in 0..LANES {
+            let island = work.dual.island_of(LANES * index + lane);
+            let Some(kept) = island.and_then(|(island, _)| part(lasting[island])) else {
+                continue;
+            };
+            let (now, before): (M3, M3) = (gather(&n.held, lane), gather(&past.load, lane));
+            let held = axpy9(&before, kept, &sub9(&now, &before));
+            scatter(&mut n.held, lane, &full(&sym(&held)));
+        }
+    }
+    work.dual.for_each_row(|island, row| {
+        if let Some(kept) = part(lasting[island]) {
+            let before = state.held[row];
+            work.total[row] = before + kept * (work.total[row] - before);
+        }
+    });
+}
+
+/// The part of contact forces that lasted, if there were any.
+fn part([lasting, all]: [f64; 2]) -> Option<f64> {
+    (all > 0.0).then(|| lasting / all)
 }
 
 /// One more projection onto what the joints allow.

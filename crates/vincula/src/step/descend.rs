@@ -87,7 +87,8 @@ impl Descent {
         work: &mut Workspace,
         scheme: &Scheme,
     ) -> bool {
-        if self.solves == 0 || self.is_slow() || !work.contacts.points.is_empty() {
+        let partial = !work.contacts.points.is_empty() || work.dual.has_axes();
+        if self.solves == 0 || self.is_slow() || partial {
             return false;
         }
         let now = potential(model, work, scheme);
@@ -116,6 +117,11 @@ impl Descent {
         self.solves += 1;
         if !work.contacts.points.is_empty() {
             // Contacts are no part of the potential, and start from the pose of the flight.
+            self.caution = MOST_CAUTION.min((self.solves as f64 / 8.0).exp2().floor());
+            return;
+        }
+        if self.is_slow() && work.dual.has_axes() {
+            // Nor are springs, drives and limits.
             self.caution = MOST_CAUTION.min((self.solves as f64 / 8.0).exp2().floor());
             return;
         }

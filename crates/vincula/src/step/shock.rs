@@ -1,26 +1,23 @@
-//! What an impact leaves behind.
+//! What running into a limit leaves behind.
 //!
 //! The default step begins with the joint forces of the end of the last one, since forces
-//! change little in a step. Those of an impact last no longer than it does. Where a contact or
-//! a limit has begun to push, or pushes much harder than before, the mechanism forgets its
-//! forces, and the next step is one of implicit Euler.
+//! change little in a step. Those of an impact last no longer than it does. Where a coordinate
+//! has run into its limit the mechanism forgets its forces, and the next step is one of implicit
+//! Euler. Blows of contacts are forgotten by `contact.rs`.
 
 use super::Workspace;
 use crate::math::lanes::{place, scatter};
 use crate::model::{Model, State};
 
-/// Growth of a contact force within a step that is an impact.
-const IMPACT: f64 = 2.0;
-
-/// Clears the forces of the mechanisms that were struck. The state remembers the contacts of
-/// the last step still, and the joint forces of this one already; `work.multipliers` are the
-/// joint forces of the last step.
-pub(super) fn forget_shocks(model: &Model, state: &mut State, work: &mut Workspace) {
+/// Clears the forces of the mechanisms that ran into a limit. The state has the joint forces of
+/// this step already; `work.multipliers` are those of the last one.
+pub(super) fn forget_limits(model: &Model, state: &mut State, work: &mut Workspace) {
     work.struck.fill(false);
-    let limits = work
+    let struck = &mut work.struck;
+    if !work
         .dual
-        .struck_limits(&work.multipliers, &work.total, &mut work.struck);
-    if !(mark_contacts(state, work) | limits) {
+        .struck_limits(&work.multipliers, &work.total, struck)
+    {
         return;
     }
     for (index, joint) in model.joints.iter().enumerate() {
@@ -36,25 +33,4 @@ pub(super) fn forget_shocks(model: &Model, state: &mut State, work: &mut Workspa
             }
         }
     }
-}
-
-/// Marks the mechanisms that a contact struck; true if there is one.
-fn mark_contacts(state: &State, work: &mut Workspace) -> bool {
-    let mut any = false;
-    for (index, point) in work.contacts.points.iter().enumerate() {
-        let Some(force) = work.stage.force_and_before(index, &state.contacts) else {
-            continue;
-        };
-        let [now, before] = force;
-        if !(now > IMPACT * before) {
-            continue;
-        }
-        for body in [point.a, point.b].into_iter().flatten() {
-            if let Some(island) = work.dual.island_of_body(body.index()) {
-                work.struck[island] = true;
-                any = true;
-            }
-        }
-    }
-    any
 }

@@ -41,6 +41,7 @@ pub(super) fn solve_step(
     let projects = work.settings.integrator.projects();
     let flies_again = work.settings.integrator == Integrator::Rattle;
     let mut descent = Descent::new();
+    let mut agreeing = 0;
     loop {
         report.iterations += 1;
         if !flies_again {
@@ -58,12 +59,15 @@ pub(super) fn solve_step(
         work.dual
             .factor(model, &work.newton, scheme, projects)
             .map_err(|fault| dual_fault(model, fault, time))?;
+        let mut wrong = 0.0;
         let mut fit = correct(model, work, scheme.h, rule.residual, true)
             .map_err(|fault| dual_fault(model, fault, time))?;
-        if hold_apart(model, state, work, scheme, &mut report)
+        if let Some(off) = hold_apart(model, state, work, scheme, &mut report)
             .map_err(|fault| dual_fault(model, fault, time))?
         {
+            wrong = off;
             fit.update = largest_update(work);
+            fit.violation = work.dual.violation(model, &work.newton, scheme.h);
         }
         report.update = fit.update;
         report.converged = if flies_again {
@@ -73,6 +77,10 @@ pub(super) fn solve_step(
             is_settled(model, work, scheme, &rule, &fit, descent.is_slow())
                 && !descent.is_astray(model, state, work, scheme)
         };
+        // Contacts and joints agree best where the step is linearised.
+        if report.converged && wrong > DISAGREEMENT && agreeing < AGREEING {
+            (agreeing, report.converged) = (agreeing + 1, false);
+        }
         if report.converged || report.iterations >= rule.limit {
             if !report.converged && !flies_again {
                 descent.advance(model, state, work, scheme, report.update);
@@ -87,6 +95,11 @@ pub(super) fn solve_step(
         }
     }
 }
+
+/// Disagreement of contacts and joints, m, beyond which a step is linearised again, and how
+/// often.
+const DISAGREEMENT: f64 = 1e-9;
+const AGREEING: usize = 6;
 
 /// The last iterate is the end of the step if it is finite.
 fn finish(

@@ -1,6 +1,6 @@
 //! The velocity at the end of a step.
 
-use super::contact::{stop_approach, turn_loose};
+use super::contact::{forget_blows, stop_approach, turn_loose};
 use super::error::{dual_fault, inverted};
 use super::{StepError, StepReport, Workspace};
 use crate::dual::DualFault;
@@ -27,13 +27,6 @@ pub(super) fn find_velocity(
             for k in 0..work.active.len() {
                 project_free(model, work, scheme, work.active[k]);
             }
-        }
-        if report.iterations > 1 {
-            // The factors are those of a pose before the last turn. Where light bodies hang
-            // between heavy ones, that is not near enough.
-            work.dual
-                .factor_again(model, &work.newton, &work.active, scheme)
-                .map_err(|fault| dual_fault(model, fault, time))?;
         }
         return project_velocity(model, state, work, scheme, report)
             .map_err(|fault| dual_fault(model, fault, time));
@@ -85,14 +78,33 @@ fn project_velocity(
     scheme: &Scheme,
     report: &mut StepReport,
 ) -> Result<(), DualFault> {
-    work.dual.start_rates(model, &work.newton, scheme.h)?;
+    // Forces of contacts are large against what a mechanism lets them move: they need the
+    // matrix of the pose at the end, where without them that of the start is as good. After
+    // more than one iteration it is not: where light bodies hang between heavy ones, a small
+    // turn changes the forces much.
+    let touched = !work.contacts.points.is_empty() && work.stage.touches_joints();
+    let renew = touched || report.iterations > 1;
+    work.dual
+        .start_rates(model, &work.newton, scheme.h, !renew)?;
+    if renew {
+        renew_rates(model, work, scheme)?;
+    }
+    let mut renewed = renew;
     // With nothing left to do afterwards, the end comes while a block is at hand.
     let ends = work.linear && work.contacts.points.is_empty();
     let mut previous = f64::INFINITY;
     for pass in 0..PASSES {
         let drift = work.dual.drift(&work.newton, scheme.h);
-        if pass > 0 && !(drift < 0.5 * previous && drift > work.settings.residual_tolerance) {
+        if pass > 0 && drift <= work.settings.residual_tolerance {
             break;
+        }
+        if pass > 0 && !(drift < 0.5 * previous) {
+            if renewed {
+                break;
+            }
+            // What the old matrix did too much lies in what the new one projects away.
+            renew_rates(model, work, scheme)?;
+            renewed = true;
         }
         previous = drift;
         work.dual.solve();
@@ -118,6 +130,9 @@ fn project_velocity(
     }
     stop_approach(model, state, work, scheme, report);
     work.average_multipliers();
+    if touched {
+        forget_blows(state, work);
+    }
     if !ends {
         for &index in &work.active {
             let n = &mut work.newton[index];
@@ -126,6 +141,14 @@ fn project_velocity(
         }
     }
     Ok(())
+}
+
+/// The matrix of the pose at the end.
+fn renew_rates(model: &Model, work: &mut Workspace, scheme: &Scheme) -> Result<(), DualFault> {
+    for &index in &work.active {
+        work.dual.find_compliances(index, &work.newton[index]);
+    }
+    work.dual.renew_rates(model, &work.newton, scheme.h)
 }
 
 /// Solves at most for a velocity that nonlinear joints allow.
