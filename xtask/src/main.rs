@@ -44,7 +44,7 @@ const CHORES: [Chore; 6] = [
     },
     Chore {
         name: "figures",
-        purpose: "draw figures of the paper [2, 7, 8, 9, 10 or all] [--book]",
+        purpose: "draw figures of the papers [a number such as 11, a name such as net, or all] [--book]",
         run: numbers::figures,
     },
     Chore {

@@ -2,7 +2,7 @@
 
 use vincula::diagnostics::{energy, worst_gap};
 use vincula::prelude::*;
-use vincula_scenes::{Entry, Kind, SceneError, View, build, find, gallery};
+use vincula_scenes::{Entry, Kind, Scene, SceneError, View, build, find, gallery};
 
 /// The scenes in which nothing collides; the others have tests of their own.
 fn without_contact() -> impl Iterator<Item = &'static Entry> {
@@ -180,6 +180,37 @@ fn the_net_has_the_counts_of_the_literature() {
     let pins = 10;
     assert_eq!(net.model.bodies().len(), 280);
     assert_eq!(net.model.joints().len(), 360 + pins);
+}
+
+#[test]
+fn arms_side_by_side_move_as_one_alone() {
+    let alone = build("arm7", &[]).unwrap();
+    let many = build("arm7", &[("copies", "5")]).unwrap();
+    assert_eq!(many.model.bodies().len(), 35);
+    let run = |scene: &Scene| {
+        let mut state = scene.state.clone();
+        let mut work = Workspace::new(&scene.model, Settings::default());
+        let control = Control::new(&scene.model);
+        for _ in 0..100 {
+            step(&scene.model, &mut state, &control, &mut work, scene.h).unwrap();
+        }
+        let places: Vec<_> = scene.model.body_ids().map(|id| state.center(id)).collect();
+        places
+    };
+    let (one, five) = (run(&alone), run(&many));
+    let starts: Vec<_> = many
+        .model
+        .body_ids()
+        .map(|id| many.state.center(id))
+        .collect();
+    for (arm, (now, start)) in five.chunks(7).zip(starts.chunks(7)).enumerate() {
+        let base = start[0] - starts[0];
+        assert_eq!(base.length() > 1.9, arm > 0, "arm {arm} stands at {base}");
+        for (link, place) in now.iter().enumerate() {
+            let error = (*place - base - one[link]).length();
+            assert!(error < 1e-9, "arm {arm}, link {link}: {error} m");
+        }
+    }
 }
 
 #[test]

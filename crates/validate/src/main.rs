@@ -8,6 +8,7 @@ mod figures;
 mod motion;
 mod page;
 mod row;
+mod trace;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -36,7 +37,7 @@ enum Chore {
     },
     /// Draw figures of the paper into out/figures
     Figures {
-        /// Which: a number of He et al., a name such as linear-time, or all
+        /// Which: a number of He et al., a name such as linear-time or net, or all
         #[arg(default_value = "all")]
         which: String,
         /// Also renew the pictures of the book

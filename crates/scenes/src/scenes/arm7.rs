@@ -1,5 +1,6 @@
 //! An arm of seven hinges with the lengths and masses of a collaborative robot of about
-//! 18 kg and 0.85 m of reach, its brakes released.
+//! 18 kg and 0.85 m of reach, its brakes released. Many of them can stand side by side, each
+//! a mechanism of its own.
 
 use glam::{DQuat, DVec3};
 use vincula::prelude::*;
@@ -25,6 +26,7 @@ pub(super) const ENTRY: Entry = Entry {
             "kg",
             "mass added to the flange",
         ),
+        Param::int("copies", 1, (1, 10_000), "arms, side by side"),
         Param::gravity(),
         Param::young(),
     ],
@@ -109,8 +111,18 @@ const LINKS: [Link; 7] = [
     },
 ];
 
-fn make(values: &Values) -> Result<Scene, SceneError> {
-    let mut arm = Linkage::new(values, 1000.0);
+/// Distance of neighbours, m: twice the reach and more.
+const SPACING: f64 = 2.0;
+
+/// Where an arm stands when `copies` of them fill a square, row by row.
+fn place(index: usize, copies: usize) -> DVec3 {
+    let columns = (copies as f64).sqrt().ceil() as usize;
+    let (row, column) = (index / columns, index % columns);
+    SPACING * v(row as f64, column as f64, 0.0)
+}
+
+/// Adds an arm that stands at `base`; its flange.
+fn add_arm(arms: &mut Linkage, base: DVec3, prefix: &str, payload: f64) -> BodyId {
     let mut frame = Pose::IDENTITY;
     let mut last = None;
     for (index, link) in LINKS.iter().enumerate() {
@@ -118,35 +130,42 @@ fn make(values: &Values) -> Result<Scene, SceneError> {
             translation: link.offset,
             rotation: DQuat::from_axis_angle(link.axis, link.angle),
         });
-        let added = if index == 6 {
-            values.float("payload")
-        } else {
-            0.0
-        };
+        let added = if index == 6 { payload } else { 0.0 };
         let shape = Shape::Box {
             half_extents: link.half,
         };
-        let body = arm.add(
-            BodyDef::new(format!("link-{}", index + 1), shape, 1000.0)
+        let body = arms.add(
+            BodyDef::new(format!("{prefix}link-{}", index + 1), shape, 1000.0)
                 .mass(link.mass + added)
-                .at(frame.point(link.center))
+                .at(base + frame.point(link.center))
                 .turned(frame.rotation),
         );
-        let (name, at) = (format!("hinge-{}", index + 1), frame.translation);
+        let (name, at) = (
+            format!("{prefix}hinge-{}", index + 1),
+            base + frame.translation,
+        );
         let axis = frame.rotation * link.axis;
-        arm.join(match last {
+        arms.join(match last {
             None => JointDef::hinge(name, World, body, at, axis),
             Some(before) => JointDef::hinge(name, before, body, at, axis),
         });
         last = Some(body);
     }
-    let scene = arm.scene(ENTRY.name, values)?;
-    let Some(flange) = last else {
-        return Ok(scene);
-    };
+    last.expect("an arm has links")
+}
+
+fn make(values: &Values) -> Result<Scene, SceneError> {
+    let (copies, payload) = (values.int("copies"), values.float("payload"));
+    let mut arms = Linkage::new(values, 1000.0);
+    let flange = add_arm(&mut arms, DVec3::ZERO, "", payload);
+    for index in 1..copies {
+        let prefix = format!("arm-{}-", index + 1);
+        add_arm(&mut arms, place(index, copies), &prefix, payload);
+    }
+    let scene = arms.scene(ENTRY.name, values)?;
     Ok(scene.probe(Probe::new(
         "flange-height",
-        "height of the flange",
+        "height of the first arm's flange",
         "m",
         move |view| view.state.center(flange).z,
     )))

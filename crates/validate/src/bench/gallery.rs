@@ -20,6 +20,8 @@ struct Case {
     settings: &'static [(&'static str, &'static str)],
     threads: usize,
     steps: usize,
+    /// Arms in the scene, whose share of the time is of interest; zero for other scenes.
+    arms: usize,
     /// Time of a step that we want, ms; not a number where only the time is of interest.
     wanted: f64,
 }
@@ -35,6 +37,7 @@ const fn case(
         settings,
         threads: 1,
         steps,
+        arms: 0,
         wanted,
     }
 }
@@ -60,7 +63,14 @@ const CASES: &[Case] = &[
     },
     case("spider", &[("legs", "125")], 40, f64::NAN),
     case("spider", &[("legs", "500")], 20, f64::NAN),
-    case("arm7", &[], 2000, 0.003),
+    Case {
+        arms: 1,
+        ..case("arm7", &[], 2000, 0.003)
+    },
+    Case {
+        arms: 1000,
+        ..case("arm7", &[("copies", "1000")], 100, 1.5)
+    },
 ];
 
 /// What a case took.
@@ -81,6 +91,7 @@ pub fn run(root: &Path, quick: bool) -> Outcome<bool> {
         "median ms",
         "best ms",
         "wanted ms",
+        "µs per arm",
         "iterations",
         "gap m",
     ];
@@ -154,6 +165,14 @@ fn measure(case: &Case, steps: usize) -> Outcome<Result> {
     })
 }
 
+/// Median time of a step for each arm, µs.
+fn per_arm(case: &Case, result: &Result) -> String {
+    match case.arms {
+        0 => "-".to_owned(),
+        arms => format!("{:.2}", 1e3 * result.median / arms as f64),
+    }
+}
+
 fn cells(case: &Case, result: &Result) -> Vec<String> {
     let settings: Vec<String> = case
         .settings
@@ -175,7 +194,42 @@ fn cells(case: &Case, result: &Result) -> Vec<String> {
         format!("{:.4}", result.median),
         format!("{:.4}", result.best),
         wanted,
+        per_arm(case, result),
         format!("{:.2}", result.iterations),
         format!("{:.1e}", result.residual),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arms_are_as_many_as_the_scene_has() {
+        for case in CASES.iter().filter(|case| case.scene == "arm7") {
+            let scene = vincula_scenes::build(case.scene, case.settings).unwrap();
+            assert_eq!(scene.model.bodies().len(), 7 * case.arms);
+        }
+    }
+
+    #[test]
+    fn an_arm_is_told_its_share_of_the_time() {
+        let result = Result {
+            best: 1.0,
+            median: 1.5,
+            iterations: 1.0,
+            residual: 0.0,
+            bodies: 7000,
+        };
+        let told = |arms| {
+            per_arm(
+                &Case {
+                    arms,
+                    ..case("arm7", &[], 1, 1.0)
+                },
+                &result,
+            )
+        };
+        assert_eq!((told(1000), told(0)), ("1.50".to_owned(), "-".to_owned()));
+    }
 }

@@ -3,10 +3,12 @@
 mod conservation;
 mod free_flight;
 mod heavy_top;
+mod mechanisms;
 mod pendulum;
 mod rotor;
 mod symmetric_top;
 mod t_handle;
+mod violent;
 
 use vincula::prelude::Integrator;
 
@@ -26,6 +28,8 @@ pub fn measure_all() -> Outcome<Vec<Row>> {
         symmetric_top::measure,
         rotor::measure,
         conservation::measure,
+        mechanisms::measure,
+        violent::measure,
     ];
     let mut rows = Vec::new();
     for case in cases {
@@ -36,5 +40,6 @@ pub fn measure_all() -> Outcome<Vec<Row>> {
 
 /// The name of a case with its integrator and step (s).
 fn case_name(motion: &str, integrator: Integrator, h: f64) -> String {
-    format!("{motion}, {integrator}, {} ms", h * 1e3)
+    let millis = (h * 1e6).round() / 1e3;
+    format!("{motion}, {integrator}, {millis} ms")
 }

@@ -10,7 +10,7 @@ pub const DARK: [u8; 3] = [40, 40, 40];
 /// Colour of lines that only widen an axis.
 pub const GRID: [u8; 3] = [228, 228, 228];
 /// From long steps to short ones: warm to cold.
-const SHADES: [[u8; 3]; 4] = [[213, 94, 0], [230, 159, 0], [0, 158, 115], [0, 114, 178]];
+pub const SHADES: [[u8; 3]; 4] = [[213, 94, 0], [230, 159, 0], [0, 158, 115], [0, 114, 178]];
 
 /// Points of a curve: enough for its shape, few enough for a small file.
 pub const POINTS: usize = 250;

@@ -1,5 +1,5 @@
 //! The figures of the papers, drawn with this engine, one file each. Numbers are those of He et
-//! al. 2026; the others go by name.
+//! al. 2026; the others go by name, and some of the numbered ones by their scene too.
 
 mod agreement;
 mod beest_drop;
@@ -7,8 +7,11 @@ mod compare;
 mod contact_error;
 mod drag;
 mod fill_in;
+mod heavy_chain;
 mod heavy_top;
 mod linear_time;
+mod net;
+mod net_size;
 mod peaucellier;
 mod pendulum;
 mod rolling_cost;
@@ -41,34 +44,44 @@ impl From<Figure> for Drawn {
 
 type Draw = fn() -> Outcome<Drawn>;
 
-const FIGURES: [(&str, Draw); 14] = [
-    ("2", rolling_cost::draw),
-    ("7", spinning_box::draw),
-    ("8", t_handle::draw),
-    ("9", heavy_top::draw),
-    ("10", pendulum::draw),
-    ("linear-time", linear_time::draw),
-    ("drag", drag::draw),
-    ("peaucellier", peaucellier::draw),
-    ("splitting", splitting::draw),
-    ("fill-in", fill_in::draw),
-    ("strandbeest", beest_drop::draw),
-    ("stabilization", stabilization::draw),
-    ("contact-error", contact_error::draw),
-    ("agreement", agreement::draw),
+/// Every figure under all its names; files are called by the first.
+const FIGURES: [(&[&str], Draw); 17] = [
+    (&["2"], rolling_cost::draw),
+    (&["7"], spinning_box::draw),
+    (&["8"], t_handle::draw),
+    (&["9"], heavy_top::draw),
+    (&["10"], pendulum::draw),
+    (&["11", "heavy-chain"], heavy_chain::draw),
+    (&["12", "net"], net::draw),
+    (&["14", "net"], net_size::draw),
+    (&["linear-time"], linear_time::draw),
+    (&["drag"], drag::draw),
+    (&["peaucellier"], peaucellier::draw),
+    (&["splitting"], splitting::draw),
+    (&["fill-in"], fill_in::draw),
+    (&["strandbeest"], beest_drop::draw),
+    (&["stabilization"], stabilization::draw),
+    (&["contact-error"], contact_error::draw),
+    (&["agreement"], agreement::draw),
 ];
 
 /// Width of a picture, pixels.
 const WIDTH: u32 = 1600;
 
+/// First name and drawing of the figures that go by a name.
+fn choose(which: &str) -> Vec<(&'static str, Draw)> {
+    FIGURES
+        .iter()
+        .filter(|(names, _)| which == "all" || names.contains(&which))
+        .map(|(names, draw)| (names[0], *draw))
+        .collect()
+}
+
 /// Draws one figure or all of them; true if everything promised holds.
 pub fn draw(root: &Path, which: &str, book: bool) -> Outcome<bool> {
-    let chosen: Vec<_> = FIGURES
-        .iter()
-        .filter(|(name, _)| which == "all" || which == *name)
-        .collect();
+    let chosen = choose(which);
     if chosen.is_empty() {
-        let known: Vec<&str> = FIGURES.iter().map(|(name, _)| *name).collect();
+        let known: Vec<&str> = FIGURES.iter().map(|(names, _)| names[0]).collect();
         return Err(format!(
             "there is no figure '{which}'; choose {} or all",
             known.join(", ")
@@ -99,6 +112,20 @@ pub fn draw(root: &Path, which: &str, book: bool) -> Outcome<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn figures_go_by_number_and_by_scene() {
+        let names = |which| {
+            choose(which)
+                .iter()
+                .map(|(name, _)| *name)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(names("net"), ["12", "14"]);
+        assert_eq!(names("heavy-chain"), ["11"]);
+        assert_eq!(names("14"), ["14"]);
+        assert_eq!(names("all").len(), FIGURES.len());
+    }
 
     #[test]
     fn an_unknown_figure_is_refused_by_name() {
