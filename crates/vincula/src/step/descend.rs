@@ -115,7 +115,8 @@ impl Descent {
         update: f64,
     ) {
         self.solves += 1;
-        if !work.contacts.points.is_empty() {
+        let trusted = update <= TRUSTED && self.solves < FAST && !self.is_lost;
+        if !work.contacts.points.is_empty() && !(trusted && !self.is_slow()) {
             // Contacts are no part of the potential, and start from the pose of the flight.
             self.caution = MOST_CAUTION.min((self.solves as f64 / 8.0).exp2().floor());
             return;
@@ -131,7 +132,7 @@ impl Descent {
             }
             return;
         }
-        if update <= TRUSTED && self.solves < FAST && !self.is_lost {
+        if trusted {
             retract(work);
         } else {
             self.caution = 1.0;

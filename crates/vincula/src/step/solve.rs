@@ -191,7 +191,7 @@ pub(super) fn correct(
             let n = &mut work.newton[index];
             work.dual.put_loads(index, n);
             let u = newton::accept(work.level, n);
-            if again {
+            if again || !fresh {
                 work.dual.find_places(index, n);
             }
             update = if u > update || u.is_nan() { u } else { update };
