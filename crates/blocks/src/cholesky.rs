@@ -15,6 +15,7 @@
 //! (faer 0.24), which ruins the columns behind it.
 
 mod reach;
+mod substitute;
 
 pub use reach::{Half, Reach};
 
@@ -26,11 +27,11 @@ use crate::ordering::estimate_order;
 use crate::role::{Role, pivot_scales};
 use crate::tridiagonal::positions;
 use crate::{FactorError, FactorReport, Factorization, PIVOT_TOLERANCE, PatternError, SolveError};
+use faer::Par;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::ldlt::factor::{LdltError, LdltRegularization};
 use faer::sparse::linalg::cholesky::{simplicial, supernodal};
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMat};
-use faer::{Conj, MatMut, Par};
 use std::sync::Arc;
 
 /// Stands for an infinite pivot: its row becomes zero to working accuracy, and
@@ -94,6 +95,8 @@ pub struct Cholesky {
     symbolic: supernodal::SymbolicSupernodalCholesky<usize>,
     factors: Vec<f64>,
     vector: Vec<f64>,
+    /// Room for the rows below the widest supernode.
+    sums: Vec<f64>,
     /// Two vectors to test semidefiniteness with.
     probe: [Vec<f64>; 2],
     memory: MemBuffer,
@@ -125,9 +128,7 @@ impl Cholesky {
             Par::Seq,
             Default::default(),
         );
-        let solve_memory = symbolic.solve_in_place_scratch::<f64>(1, Par::Seq);
-        let memory =
-            MemBuffer::try_new(factor_memory.or(solve_memory)).map_err(|_| out_of_memory(n))?;
+        let memory = MemBuffer::try_new(factor_memory).map_err(|_| out_of_memory(n))?;
         Ok(Self {
             pattern: Arc::clone(pattern),
             shift: options.shift,
@@ -143,6 +144,7 @@ impl Cholesky {
                 INFINITE_PIVOT
             },
             factors: vec![0.0; symbolic.len_val()],
+            sums: vec![0.0; longest_pattern(&symbolic)],
             symbolic,
             vector: vec![0.0; n],
             probe: [vec![0.0; n], vec![0.0; n]],
@@ -354,11 +356,7 @@ impl Factorization for Cholesky {
         for ((target, &row), scale) in self.vector.iter_mut().zip(&self.rows).zip(&self.scaling) {
             *target = rhs[row] * scale;
         }
-        let n = self.vector.len();
-        let column = MatMut::from_column_major_slice_mut(&mut self.vector, n, 1);
-        let factors = supernodal::SupernodalLdltRef::new(&self.symbolic, &self.factors);
-        let stack = MemStack::new(&mut self.memory);
-        factors.solve_in_place_with_conj(Conj::No, column, Par::Seq, stack);
+        self.substitute();
         for ((value, &row), scale) in self.vector.iter().zip(&self.rows).zip(&self.scaling) {
             rhs[row] = value * scale;
         }
@@ -484,6 +482,12 @@ fn analyse(
         rows: n,
         reason: error.to_string(),
     })
+}
+
+/// Most rows below the triangle of a supernode.
+fn longest_pattern(symbolic: &supernodal::SymbolicSupernodalCholesky<usize>) -> usize {
+    let lengths = (0..symbolic.n_supernodes()).map(|s| symbolic.supernode(s).pattern().len());
+    lengths.max().unwrap_or(0)
 }
 
 fn out_of_memory(rows: usize) -> PatternError {

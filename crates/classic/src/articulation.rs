@@ -118,7 +118,7 @@ impl Articulation {
 
     fn gradient(&self, node: usize, side: usize, row: usize) -> &Six {
         let linear = &self.linear[node];
-        [&linear.a[row], &linear.b[row]][side]
+        &linear.sides[side][row]
     }
 
     fn assemble(&mut self) {

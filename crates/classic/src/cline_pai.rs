@@ -30,7 +30,7 @@ use crate::articulation::{Articulation, add_scaled};
 use crate::contact::{Contact, Detect, Limit, PairRow, find_limits};
 use crate::push::Pushes;
 use crate::system::forces::{gather_forces, gyroscopic};
-use crate::system::method::{check_step, refuse_axis_friction};
+use crate::system::method::{check_conflict, check_step, refuse_foreign};
 use crate::system::rows::{Six, pack, unpack};
 use crate::system::{
     Method, MethodError, MethodReport, Refusal, System, apply_inverse_mass, drift,
@@ -100,7 +100,7 @@ impl ClinePai {
         settings: ClinePaiSettings,
         detector: Box<dyn Detect>,
     ) -> Result<ClinePai, Refusal> {
-        refuse_axis_friction(NAME, model)?;
+        refuse_foreign(NAME, model)?;
         let system = System::new(model, state);
         let joints = Articulation::new(NAME, &system).map_err(|error| Refusal {
             method: NAME,
@@ -149,6 +149,7 @@ impl ClinePai {
         self.unstabilized = self.system.worst_violation().0;
         if self.settings.stabilization == Stabilization::Post {
             pivots += self.stabilize(model, control, h)?;
+            check_conflict(&self.system, self.unstabilized)?;
         }
         self.system.time += h;
         Ok(pivots)

@@ -4,11 +4,13 @@
 //! (balance of momentum) + h k J(q⁺)ᵀ C(q⁺) = 0
 //! ```
 //!
-//! One iteration of Newton's method, without the curvature of C, solves
+//! One iteration of Newton's method solves
 //!
 //! ```text
-//! (M + h² k JᵀJ) δu = −r
+//! (H + h² k JᵀJ) δu = −r
 //! ```
+//!
+//! with H the inertia and the stiffness that tense joints give to rotation (`stiffness.rs`),
 //!
 //! a symmetric, positive definite system with a block of six for each body and an edge for each
 //! joint. The joints give way by λ/k: a stiffer spring is a better joint and a worse condition.
@@ -19,11 +21,11 @@ use vincula::body::rigid::RigidBody;
 use vincula::model::{Control, Model, State};
 use vincula_blocks::{BlockMatrix, Factorization, Pattern, direct_solver};
 
-use crate::articulation::add_scaled;
 use crate::contact::refuse_colliders;
-use crate::momentum::{arrive, damping, imbalance};
+use crate::momentum::{Implicit, arrive_all, change_velocity, damping, imbalance, step};
+use crate::stiffness::{add_stiffness, rotational};
 use crate::system::forces::gather_forces;
-use crate::system::method::{check_step, refuse_axis_friction, refuse_limits};
+use crate::system::method::{refuse_foreign, refuse_limits};
 use crate::system::rows::{Linear, Six, pack};
 use crate::system::{Method, MethodError, MethodReport, Refusal, System};
 
@@ -63,6 +65,10 @@ pub struct Penalty {
     force: Vec<Six>,
     velocity: Vec<Six>,
     residual: Vec<f64>,
+    /// Impulses of the springs, N s.
+    impulse: Vec<f64>,
+    /// How they resist the turning of each body, N m s.
+    turning: Vec<DMat3>,
 }
 
 impl Penalty {
@@ -72,7 +78,7 @@ impl Penalty {
         state: &State,
         settings: PenaltySettings,
     ) -> Result<Penalty, Refusal> {
-        refuse_axis_friction(NAME, model)?;
+        refuse_foreign(NAME, model)?;
         refuse_limits(NAME, model)?;
         refuse_colliders(NAME, model)?;
         let refuse = |reason: String| Refusal {
@@ -109,48 +115,10 @@ impl Penalty {
             force: vec![[0.0; 6]; bodies],
             velocity: vec![[0.0; 6]; bodies],
             residual: vec![0.0; 6 * bodies],
+            impulse: Vec::with_capacity(system.rows()),
+            turning: vec![DMat3::ZERO; bodies],
             system,
         })
-    }
-
-    /// Iterates; the number of iterations and whether they converged.
-    fn advance(
-        &mut self,
-        model: &Model,
-        control: &Control,
-        h: f64,
-    ) -> Result<(usize, bool), MethodError> {
-        gather_forces(model, &self.system, control, &mut self.force);
-        for (velocity, body) in self.velocity.iter_mut().zip(&self.start) {
-            *velocity = pack(body.v, body.omega);
-        }
-        for iteration in 1..=self.settings.iterations {
-            self.place(h);
-            for (joint, linear) in self.linear.iter_mut().enumerate() {
-                self.system.linearize(joint, linear);
-            }
-            self.balance(h);
-            self.assemble(h);
-            let moved = self.correct(h)?;
-            if moved <= self.settings.tolerance {
-                self.place(h);
-                return Ok((iteration, true));
-            }
-        }
-        self.place(h);
-        Ok((self.settings.iterations, false))
-    }
-
-    fn place(&mut self, h: f64) {
-        for ((body, start), velocity) in self
-            .system
-            .bodies
-            .iter_mut()
-            .zip(&self.start)
-            .zip(&self.velocity)
-        {
-            *body = arrive(start, velocity, h);
-        }
     }
 
     /// `−r`.
@@ -165,7 +133,7 @@ impl Penalty {
             part.copy_from_slice(&imbalance(start, end, force, h).map(|x| -x));
         }
         for (linear, ends) in self.linear.iter().zip(&self.system.ends) {
-            for (end, rows) in ends.iter().zip([&linear.a, &linear.b]) {
+            for (end, rows) in ends.iter().zip(&linear.sides) {
                 let Some(body) = *end else { continue };
                 for (row, value) in rows.iter().zip(linear.value).take(linear.rows) {
                     let push = -h * self.settings.stiffness * value;
@@ -177,12 +145,19 @@ impl Penalty {
         }
     }
 
-    /// `M + h² k JᵀJ`.
+    /// `H + h² k JᵀJ`.
     fn assemble(&mut self, h: f64) {
         self.matrix.clear();
+        self.impulse.clear();
+        for linear in &self.linear {
+            let values = linear.value[..linear.rows].iter();
+            let push = -h * self.settings.stiffness;
+            self.impulse.extend(values.map(|value| push * value));
+        }
+        self.turning.fill(DMat3::ZERO);
+        add_stiffness(&self.system, &self.impulse, &mut self.turning);
         for (node, body) in self.system.bodies.iter().enumerate() {
-            let r = DMat3::from_quat(body.q);
-            let inertia = r * DMat3::from_diagonal(body.inertia) * r.transpose();
+            let inertia = rotational(body, &(self.turning[node] * h), h);
             let block = self.matrix.diagonal_mut(node);
             for i in 0..3 {
                 block[7 * i] = body.mass;
@@ -193,7 +168,7 @@ impl Penalty {
         }
         let weight = h * h * self.settings.stiffness;
         for ((linear, ends), edge) in self.linear.iter().zip(&self.system.ends).zip(&self.edges) {
-            let sides = [&linear.a, &linear.b];
+            let sides = &linear.sides;
             for row in 0..linear.rows {
                 for (end, side) in ends.iter().zip(sides) {
                     if let Some(body) = *end {
@@ -230,7 +205,7 @@ impl Penalty {
         let share = damping(self.residual.chunks_exact(6).map(six), h);
         let mut moved = 0.0_f64;
         for (velocity, change) in self.velocity.iter_mut().zip(self.residual.chunks_exact(6)) {
-            add_scaled(velocity, share, &six(change));
+            change_velocity(velocity, &six(change), share, h);
             for x in change {
                 // A number that is not one must not look converged.
                 moved = if x.is_nan() {
@@ -253,6 +228,43 @@ fn add_outer(block: &mut [f64], k: f64, a: &Six, b: &Six) {
     }
 }
 
+impl Implicit for Penalty {
+    fn parts(&mut self) -> (&mut System, &mut Vec<RigidBody>) {
+        (&mut self.system, &mut self.start)
+    }
+
+    fn closes(&self) -> bool {
+        false
+    }
+
+    fn iterate(
+        &mut self,
+        model: &Model,
+        control: &Control,
+        h: f64,
+    ) -> Result<(usize, bool), MethodError> {
+        gather_forces(model, &self.system, control, &mut self.force);
+        for (velocity, body) in self.velocity.iter_mut().zip(&self.start) {
+            *velocity = pack(body.v, body.omega);
+        }
+        for iteration in 1..=self.settings.iterations {
+            arrive_all(&mut self.system, &self.start, &self.velocity, h);
+            for (joint, linear) in self.linear.iter_mut().enumerate() {
+                self.system.linearize(joint, linear);
+            }
+            self.balance(h);
+            self.assemble(h);
+            let moved = self.correct(h)?;
+            if moved <= self.settings.tolerance {
+                arrive_all(&mut self.system, &self.start, &self.velocity, h);
+                return Ok((iteration, true));
+            }
+        }
+        arrive_all(&mut self.system, &self.start, &self.velocity, h);
+        Ok((self.settings.iterations, false))
+    }
+}
+
 impl Method for Penalty {
     fn name(&self) -> &'static str {
         NAME
@@ -264,24 +276,7 @@ impl Method for Penalty {
         control: &Control,
         h: f64,
     ) -> Result<MethodReport, MethodError> {
-        check_step(h)?;
-        self.start.clone_from(&self.system.bodies);
-        let done = self.advance(model, control, h);
-        let done = done.and_then(|found| self.system.check_finite(model).map(|()| found));
-        match done {
-            Ok((iterations, converged)) => {
-                self.system.time += h;
-                Ok(MethodReport {
-                    iterations,
-                    converged,
-                    residual: self.system.worst_violation().0,
-                })
-            }
-            Err(error) => {
-                self.system.bodies.clone_from(&self.start);
-                Err(error)
-            }
-        }
+        step(self, model, control, h)
     }
 
     fn system(&self) -> &System {

@@ -37,7 +37,7 @@ use vincula::model::{Control, Model, State};
 use vincula_blocks::Factorization;
 
 use crate::system::forces::gather_forces;
-use crate::system::method::{check_step, refuse_axis_friction, refuse_limits};
+use crate::system::method::{check_conflict_since, check_step, refuse_foreign, refuse_limits};
 use crate::system::rows::{Place, Six, pack, unpack, violations};
 use crate::system::{Method, MethodError, MethodReport, Refusal, System};
 use contact::{ContactPhase, Pass};
@@ -91,6 +91,8 @@ pub struct Tomcin {
     arrivals: Vec<RigidBody>,
     /// Velocities put aside.
     kept: Vec<Six>,
+    /// What the joints added to the velocities in the collision phase.
+    answers: Vec<Six>,
     /// Time for which the forces of the last step have still to act, s.
     owed: f64,
     rhs: Vec<f64>,
@@ -100,7 +102,7 @@ pub struct Tomcin {
 impl Tomcin {
     /// Whether the method can take a model, and if not, which can.
     pub fn can_run(model: &Model) -> Result<(), Refusal> {
-        refuse_axis_friction(NAME, model)?;
+        refuse_foreign(NAME, model)?;
         refuse_limits(NAME, model)
     }
 
@@ -128,6 +130,7 @@ impl Tomcin {
             preview: system.bodies.clone(),
             arrivals: system.bodies.clone(),
             kept: vec![[0.0; 6]; bodies],
+            answers: vec![[0.0; 6]; bodies],
             owed: 0.0,
             rhs: vec![0.0; system.rows()],
             before: system.bodies.clone(),
@@ -183,9 +186,12 @@ impl Tomcin {
         let kick = 0.5 * h + self.owed;
         if near {
             self.collide(model, control, kick, h)?;
+            self.kick(model, control, kick);
+            self.answer_again();
+        } else {
+            self.kick(model, control, kick);
+            self.correct_velocities()?;
         }
-        self.kick(model, control, kick);
-        self.correct_velocities()?;
         let mut iterations = self.correct_joints(h)?;
         iterations += self.rest(h)?;
         self.system.time += h;
@@ -220,13 +226,25 @@ impl Tomcin {
     ) -> Result<(), MethodError> {
         self.kept.clone_from(&self.velocities);
         self.kick(model, control, kick);
+        self.answers.clone_from(&self.velocities);
         self.correct_velocities()?;
         self.correct_joints(h)?;
+        for (answer, u) in self.answers.iter_mut().zip(&self.velocities) {
+            (0..6).for_each(|k| answer[k] = u[k] - answer[k]);
+        }
         std::mem::swap(&mut self.kept, &mut self.velocities);
         if self.contacts.select(&self.system, &self.preview) {
             self.push(Pass::Impact, h)?;
         }
         Ok(())
+    }
+
+    /// Lets the joints answer the forces as they did in the collision phase: a start for the
+    /// joint correction from which little is left to do.
+    fn answer_again(&mut self) {
+        for (u, answer) in self.velocities.iter_mut().zip(&self.answers) {
+            (0..6).for_each(|k| u[k] += answer[k]);
+        }
     }
 
     /// Contact phase. First pass: velocities at which nothing closes further than it may.
@@ -270,6 +288,11 @@ impl Tomcin {
         self.correct_velocities()?;
         self.store_velocities();
         Ok(())
+    }
+
+    /// Contact points that took part in the last step.
+    pub fn contact_points(&self) -> usize {
+        self.contacts.points()
     }
 
     /// Deepest overlap at the start of the last step, m.
@@ -360,6 +383,12 @@ impl Method for Tomcin {
         let time = self.system.time;
         let outcome = self.advance(model, control, h);
         let outcome = outcome.and_then(|found| self.system.check_finite(model).map(|()| found));
+        let outcome = match outcome {
+            Ok(report) if !report.converged => {
+                check_conflict_since(&mut self.system, &mut self.before).and(outcome)
+            }
+            _ => outcome,
+        };
         if outcome.is_err() {
             self.system.bodies.clone_from(&self.before);
             self.system.time = time;

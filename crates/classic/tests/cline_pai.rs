@@ -214,7 +214,7 @@ fn whole_problem(
     for joint in 0..system.joints.len() {
         system.linearize(joint, &mut linear);
         for r in 0..linear.rows {
-            spread(system.ends[joint], [linear.a[r], linear.b[r]]);
+            spread(system.ends[joint], linear.sides.map(|side| side[r]));
         }
     }
     let joints = system.rows();

@@ -60,6 +60,38 @@ fn the_joints_of_a_chain_hold_to_the_tolerance_at_any_step() {
 }
 
 #[test]
+fn links_that_turn_far_in_a_step_converge() {
+    let model = chain(6, 9.81);
+    let mut state = model.initial_state();
+    let spin = DVec3::new(1.0, 18.0, -2.0);
+    for id in model.body_ids() {
+        let linear = spin.cross(state.center(id));
+        state.set_twist(
+            &model,
+            id,
+            Twist {
+                linear,
+                angular: spin,
+            },
+        );
+    }
+    let settings = RigidImplicitSettings::default();
+    let mut method = RigidImplicit::new(&model, &state, settings).expect("a method");
+    let control = Control::new(&model);
+    let h = 1.0 / 30.0;
+    let (mut fastest, mut solves) = (0.0_f64, 0);
+    for step in 0..20 {
+        let report = method.step(&model, &control, h).expect("a step");
+        assert!(report.converged, "{step}: {report:?}");
+        solves += report.iterations;
+        let rates = method.system().bodies.iter().map(|b| h * b.omega.length());
+        fastest = rates.fold(fastest, f64::max);
+    }
+    assert!(fastest > 0.5, "{fastest} rad");
+    assert!(solves < 20 * 20, "{solves} iterations");
+}
+
+#[test]
 fn springs_become_joints_as_they_stiffen() {
     let model = chain(6, 9.81);
     let mut reference = exact(&model);

@@ -3,6 +3,7 @@
 
 mod bench;
 mod cases;
+mod clock;
 mod convergence;
 mod figures;
 mod motion;

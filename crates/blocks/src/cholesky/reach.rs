@@ -25,6 +25,8 @@ pub struct Reach<const N: usize> {
     supernode: Vec<usize>,
     marked: Vec<bool>,
     vector: Vec<[f64; N]>,
+    /// What the columns of a supernode take from the rows above, for each right-hand side.
+    sums: [Vec<f64>; N],
 }
 
 impl<const N: usize> Reach<N> {
@@ -45,6 +47,7 @@ impl<const N: usize> Reach<N> {
             supernode,
             marked: vec![false; symbolic.n_supernodes()],
             vector: vec![[0.0; N]; n],
+            sums: std::array::from_fn(|_| vec![0.0; cholesky.sums.len()]),
         }
     }
 }
@@ -75,7 +78,8 @@ impl Cholesky {
             let s = out.supernodes[index];
             reach.marked[s] = false;
             out.starts.push(out.values.len());
-            self.eliminate_supernode(s, &mut reach.vector, &mut out.values);
+            let Reach { vector, sums, .. } = reach;
+            self.eliminate_supernode(s, vector, sums, &mut out.values);
         }
         Ok(())
     }
@@ -95,6 +99,7 @@ impl Cholesky {
         &self,
         s: usize,
         vector: &mut [[f64; N]],
+        sums: &mut [Vec<f64>; N],
         out: &mut Vec<[f64; N]>,
     ) {
         let begin = self.symbolic.supernode_begin()[s];
@@ -102,6 +107,7 @@ impl Cholesky {
         let rows = self.symbolic.supernode(s).pattern();
         let height = width + rows.len();
         let first = self.symbolic.col_ptr_for_val()[s];
+        sums.iter_mut().for_each(|sum| sum[..rows.len()].fill(0.0));
         for k in 0..width {
             let column = &self.factors[first + k * height..first + (k + 1) * height];
             let x = std::mem::replace(&mut vector[begin + k], [0.0; N]);
@@ -110,8 +116,15 @@ impl Cholesky {
             for i in k + 1..width {
                 subtract(&mut vector[begin + i], column[i], &x);
             }
-            for (&row, l) in rows.iter().zip(&column[width..]) {
-                subtract(&mut vector[row], *l, &x);
+            for (sum, x) in sums.iter_mut().zip(x) {
+                for (sum, l) in sum.iter_mut().zip(&column[width..]) {
+                    *sum += l * x;
+                }
+            }
+        }
+        for (place, &row) in rows.iter().enumerate() {
+            for (target, sum) in vector[row].iter_mut().zip(sums.iter()) {
+                *target -= sum[place];
             }
         }
     }

@@ -7,16 +7,17 @@
 //! where M̂⁻¹ k is the response to a force k with the primary constraints in place, that is
 //! the part for the bodies of H⁻¹ (k, 0) (Baraff 1996, section 8 and Eq. 12). Column by
 //! column it takes one `sparsesolve` each. Since the forces are workless (K = J_aᵀ) and
-//! H = L D Lᵀ, the entries are also
+//! H = L S Lᵀ, the entries are also
 //!
 //! ```text
-//! a_ij = (L⁻¹ k_i)ᵀ D⁻¹ (L⁻¹ k_j)
+//! a_ij = (L⁻¹ k_i)ᵀ S (L⁻¹ k_j)
 //! ```
 //!
 //! so half a solve each is enough (the symmetric saving), and L⁻¹ k differs from zero only
 //! between the bodies of a row and the root. Both ways are here; whichever promises fewer
 //! operations is taken.
 
+use super::factors::{Factors, Half, MOST, Sides, product};
 use super::forest::Forest;
 use crate::lcp::lemke::{Lemke, Outcome};
 use crate::lcp::mixed::MixedLcp;
@@ -144,18 +145,35 @@ pub struct Anticipation {
     factor: Vec<f64>,
     order: Vec<usize>,
     column: Vec<f64>,
+    pull: Pull,
+    motion: Vec<Six>,
     paths: Paths,
 }
 
-/// `L⁻¹ k` of each row along its way to the root, and the same divided by D.
+/// Forces on some bodies, and constraints that ask for nothing: a column of K.
+#[derive(Clone, Debug, Default)]
+struct Pull {
+    forces: Vec<Six>,
+}
+
+impl Sides for Pull {
+    fn force(&self, body: usize) -> Six {
+        self.forces[body]
+    }
+
+    fn target(&self, _constraint: usize, out: &mut [f64; MOST]) {
+        out.fill(0.0);
+    }
+}
+
+/// `L⁻¹ k` of each row along its way to the root.
 #[derive(Clone, Debug, Default)]
 struct Paths {
     starts: Vec<usize>,
-    /// Nodes, children first.
-    nodes: Vec<usize>,
-    y: Vec<Six>,
-    z: Vec<Six>,
-    /// For each node, its place in the path in work.
+    /// Limbs, children first.
+    limbs: Vec<usize>,
+    halves: Vec<Half>,
+    /// For each limb, its place in the path in work.
     slots: Vec<usize>,
 }
 
@@ -199,17 +217,18 @@ impl FaultAt {
 
 impl Anticipation {
     /// Finds μ for rows whose targets hold `K^T w₀ + c`. Returns the number of solves.
-    pub fn solve(&mut self, forest: &Forest, list: &RowList) -> Result<usize, FaultAt> {
+    pub fn solve(&mut self, factors: &mut Factors, list: &RowList) -> Result<usize, FaultAt> {
         let k = list.len();
         self.matrix.clear();
         self.matrix.resize(k * k, 0.0);
-        self.paths.find(forest, list);
-        let shared = self.paths.nodes.len() * k * 6;
-        let whole = k * 20 * forest.rows();
+        self.paths.find(factors.forest(), list);
+        // Multiplications, for constraints of three rows.
+        let halves = self.paths.limbs.len() * (64 + 6 * k);
+        let columns = k * factors.forest().limbs().len() * 128;
         match self.way {
-            Way::Columns => self.fill_columns(forest, list),
-            Way::Cheaper if shared > whole => self.fill_columns(forest, list),
-            Way::Symmetric | Way::Cheaper => self.fill_symmetric(forest, list),
+            Way::Columns => self.fill_columns(factors, list),
+            Way::Cheaper if halves > columns => self.fill_columns(factors, list),
+            Way::Symmetric | Way::Cheaper => self.fill_symmetric(factors, list),
         }
         self.multipliers.clear();
         self.multipliers.resize(k, 0.0);
@@ -229,33 +248,31 @@ impl Anticipation {
         Ok(k)
     }
 
-    fn fill_columns(&mut self, forest: &Forest, list: &RowList) {
-        let k = list.len();
-        self.column.resize(forest.rows(), 0.0);
+    fn fill_columns(&mut self, factors: &mut Factors, list: &RowList) {
+        let (k, bodies) = (list.len(), factors.forest().limbs().len());
+        self.pull.forces.clear();
+        self.pull.forces.resize(bodies, [0.0; 6]);
+        self.motion.resize(bodies, [0.0; 6]);
         for j in 0..k {
-            self.column.fill(0.0);
             for (body, gradient) in list.terms(j) {
-                let row = forest.nodes()[forest.body_node(*body)].row;
-                for (x, g) in self.column[row..row + 6].iter_mut().zip(gradient) {
-                    *x += g;
-                }
+                add(&mut self.pull.forces[*body], gradient);
             }
-            forest.solve(&mut self.column);
+            factors.load(&self.pull);
+            factors.finish(&mut self.motion);
             for i in 0..k {
                 let terms = list.terms(i).iter();
                 self.matrix[i * k + j] = terms
-                    .map(|(body, gradient)| {
-                        let row = forest.nodes()[forest.body_node(*body)].row;
-                        let x = &self.column[row..row + 6];
-                        gradient.iter().zip(x).map(|(g, x)| g * x).sum::<f64>()
-                    })
+                    .map(|(body, gradient)| dot6(gradient, &self.motion[*body]))
                     .sum();
+            }
+            for (body, _) in list.terms(j) {
+                self.pull.forces[*body] = [0.0; 6];
             }
         }
     }
 
-    fn fill_symmetric(&mut self, forest: &Forest, list: &RowList) {
-        self.paths.solve(forest, list);
+    fn fill_symmetric(&mut self, factors: &Factors, list: &RowList) {
+        self.paths.solve(factors, list);
         let k = list.len();
         for i in 0..k {
             for j in 0..=i {
@@ -344,65 +361,63 @@ impl Paths {
     /// The ways from the bodies of each row to their roots.
     fn find(&mut self, forest: &Forest, list: &RowList) {
         self.starts.clear();
-        self.nodes.clear();
+        self.limbs.clear();
         self.slots.clear();
-        self.slots.resize(forest.nodes().len(), usize::MAX);
+        self.slots.resize(forest.limbs().len(), usize::MAX);
         for row in 0..list.len() {
-            let start = self.nodes.len();
+            let start = self.limbs.len();
             self.starts.push(start);
             for (body, _) in list.terms(row) {
-                let mut next = Some(forest.body_node(*body));
-                while let Some(node) = next.filter(|&n| self.slots[n] != row) {
-                    self.slots[node] = row;
-                    self.nodes.push(node);
-                    next = forest.nodes()[node].parent;
+                let mut next = Some(forest.limb_of(*body));
+                while let Some(limb) = next.filter(|&n| self.slots[n] != row) {
+                    self.slots[limb] = row;
+                    self.limbs.push(limb);
+                    next = forest.limbs()[limb].parent();
                 }
             }
-            self.nodes[start..].sort_unstable_by(|a, b| b.cmp(a));
+            self.limbs[start..].sort_unstable_by(|a, b| b.cmp(a));
         }
-        self.starts.push(self.nodes.len());
+        self.starts.push(self.limbs.len());
     }
 
-    fn solve(&mut self, forest: &Forest, list: &RowList) {
-        self.y.clear();
-        self.y.resize(self.nodes.len(), [0.0; 6]);
+    fn solve(&mut self, factors: &Factors, list: &RowList) {
+        self.halves.clear();
+        self.halves.resize(self.limbs.len(), [0.0; 6 + MOST]);
         for row in 0..list.len() {
             let range = self.starts[row]..self.starts[row + 1];
-            let path = &self.nodes[range.clone()];
-            for (k, &node) in path.iter().enumerate() {
-                self.slots[node] = k;
+            let path = &self.limbs[range.clone()];
+            for (k, &limb) in path.iter().enumerate() {
+                self.slots[limb] = k;
             }
-            let y = &mut self.y[range];
+            let halves = &mut self.halves[range];
             for (body, gradient) in list.terms(row) {
-                let place = &mut y[self.slots[forest.body_node(*body)]];
-                for k in 0..6 {
-                    place[k] += gradient[k];
-                }
+                let place = &mut halves[self.slots[factors.forest().limb_of(*body)]];
+                (0..6).for_each(|k| place[k] += gradient[k]);
             }
-            forest.solve_up(path, y, &self.slots);
-        }
-        self.z.clone_from(&self.y);
-        for (z, &node) in self.z.iter_mut().zip(&self.nodes) {
-            forest.divide(&forest.nodes()[node], z);
+            factors.solve_up(path, halves, &self.slots);
         }
     }
 
-    /// `y_iᵀ z_j` over the nodes that both ways share.
+    /// `y_iᵀ S y_j` over the limbs that both ways share.
     fn product(&self, i: usize, j: usize) -> f64 {
         let (mut a, mut b) = (self.starts[i], self.starts[j]);
         let mut sum = 0.0;
         while a < self.starts[i + 1] && b < self.starts[j + 1] {
-            match self.nodes[a].cmp(&self.nodes[b]) {
+            match self.limbs[a].cmp(&self.limbs[b]) {
                 std::cmp::Ordering::Greater => a += 1,
                 std::cmp::Ordering::Less => b += 1,
                 std::cmp::Ordering::Equal => {
-                    sum += dot6(&self.y[a], &self.z[b]);
+                    sum += product(&self.halves[a], &self.halves[b]);
                     (a, b) = (a + 1, b + 1);
                 }
             }
         }
         sum
     }
+}
+
+fn add(to: &mut Six, from: &Six) {
+    (0..6).for_each(|k| to[k] += from[k]);
 }
 
 /// Lower triangle of `P A Pᵀ = L Lᵀ`, stored under the original numbers; returns the rank.

@@ -1,44 +1,14 @@
-//! The always sparse matrix of a forest of bodies and constraints, factored without fill.
+//! Which constraints are primary, and the order in which bodies and constraints are eliminated.
 //!
-//! ```text
-//! H = [ M  −Jᵀ ]
-//!     [ −J   0 ]  =  L D Lᵀ
-//! ```
+//! Baraff 1996, sections 6 and 7 and appendix A. Bodies and constraints are nodes of a forest.
+//! Every constraint of the forest has exactly one body below it, so the two are kept together as
+//! a [`Limb`]: a body with the constraint that it hangs by. Limbs are numbered depth first from
+//! the roots, so a parent's number is smaller and a subtree is a range of numbers. Eliminated
+//! from the last to the first, children come before parents.
 //!
-//! Baraff 1996, sections 6 and 7 and appendix A. Bodies and constraints are nodes of a forest;
-//! ordered with children before parents, a block row of the upper triangle has its diagonal
-//! block and one more, for the parent. Eliminating a node changes only the diagonal block of
-//! its parent, so factoring and solving take time in proportion to the number of nodes.
-//!
-//! A body keeps a positive definite block, M plus what its subtrees add. A constraint starts
-//! from zero and becomes negative definite when its child has been eliminated: hence no
-//! constraint may be a leaf. The paper counts constraints of one body among the auxiliary
-//! ones; here one of them per tree may be the root, where it has a child, so that a mechanism
-//! on the ground needs no auxiliary rows.
-
-/// What a node stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NodeKind {
-    /// A body, by number: six rows.
-    Body(usize),
-    /// A constraint, by number: one to six rows.
-    Constraint(usize),
-}
-
-/// One node. Nodes are numbered from the roots down, so a parent's number is smaller.
-#[derive(Clone, Copy, Debug)]
-pub struct Node {
-    /// What it stands for.
-    pub kind: NodeKind,
-    /// Its parent.
-    pub parent: Option<usize>,
-    /// Rows.
-    pub size: usize,
-    /// Place of its diagonal block among the values; the block for the parent follows.
-    block: usize,
-    /// Place of its rows in vectors.
-    pub row: usize,
-}
+//! The paper counts constraints of one body among the auxiliary ones; here one of them per tree
+//! may be the root, where it has a child, so that a mechanism on the ground needs no auxiliary
+//! rows.
 
 /// A pairwise constraint as the ordering sees it.
 #[derive(Clone, Copy, Debug)]
@@ -49,43 +19,88 @@ pub struct Edge {
     pub rows: usize,
 }
 
-/// A forest with its factored matrix.
-#[derive(Clone, Debug)]
-pub struct Forest {
-    nodes: Vec<Node>,
-    /// The node of each body.
-    body_nodes: Vec<usize>,
-    /// Constraints that close loops, or hold a tree to the world a second time.
-    auxiliary: Vec<usize>,
-    /// Diagonal blocks and blocks for the parents, row-major, in the order of the nodes.
-    values: Vec<f64>,
-    rows: usize,
+/// Stands for no limb and no constraint.
+const NONE: u32 = u32::MAX;
+
+/// A body and the constraint it hangs by.
+#[derive(Clone, Copy, Debug)]
+pub struct Limb {
+    body: u32,
+    constraint: u32,
+    parent: u32,
+    children: u32,
+    /// Place of its record among the factors.
+    pub(super) start: u32,
+    rows: u8,
+    side: u8,
 }
 
-/// Pivots below this fraction of the diagonal entry count as zero.
-const SINGULAR: f64 = 1e-13;
+impl Limb {
+    /// The body.
+    #[inline]
+    pub fn body(&self) -> usize {
+        self.body as usize
+    }
+
+    /// The constraint; only the first body of a tree without ground has none.
+    #[inline]
+    pub fn constraint(&self) -> Option<usize> {
+        (self.constraint != NONE).then_some(self.constraint as usize)
+    }
+
+    /// The limb at the other end of the constraint; none if that is the world.
+    #[inline]
+    pub fn parent(&self) -> Option<usize> {
+        (self.parent != NONE).then_some(self.parent as usize)
+    }
+
+    /// Rows of the constraint.
+    #[inline]
+    pub fn rows(&self) -> usize {
+        usize::from(self.rows)
+    }
+
+    /// Which end of the constraint the body is: 0 or 1.
+    #[inline]
+    pub fn side(&self) -> usize {
+        usize::from(self.side)
+    }
+
+    /// How many limbs hang on the body.
+    #[inline]
+    pub fn children(&self) -> usize {
+        self.children as usize
+    }
+}
+
+/// A spanning forest of bodies and constraints, ordered depth first.
+#[derive(Clone, Debug)]
+pub struct Forest {
+    limbs: Vec<Limb>,
+    /// The limb of each body.
+    of_body: Vec<u32>,
+    /// Constraints that close loops, or hold a tree to the world a second time.
+    auxiliary: Vec<usize>,
+}
 
 impl Forest {
     /// Chooses a spanning forest, constraints with many rows first, and orders it depth first
     /// from the constraints to the world, or from the first body of a tree that has none.
     pub fn new(bodies: usize, edges: &[Edge]) -> Forest {
         let mut forest = Forest {
-            nodes: Vec::with_capacity(bodies + edges.len()),
-            body_nodes: vec![usize::MAX; bodies],
+            limbs: Vec::with_capacity(bodies),
+            of_body: vec![NONE; bodies],
             auxiliary: Vec::new(),
-            values: Vec::new(),
-            rows: 0,
         };
         let chosen = spanning_forest(bodies, edges);
         let around = neighbours(bodies, edges, &chosen);
         for (index, edge) in edges.iter().enumerate() {
             if let ([Some(body), None] | [None, Some(body)], true) = (edge.ends, chosen[index]) {
-                let root = forest.add(NodeKind::Constraint(index), None, edge.rows);
-                forest.grow(body, Some(root), edges, &around);
+                forest.grow(body, Some(index), edges, &around);
             }
         }
         for body in 0..bodies {
-            if forest.body_nodes[body] == usize::MAX {
+            if forest.of_body[body] == NONE {
                 forest.grow(body, None, edges, &around);
             }
         }
@@ -93,28 +108,28 @@ impl Forest {
         forest
     }
 
-    fn add(&mut self, kind: NodeKind, parent: Option<usize>, size: usize) -> usize {
-        let width = parent.map_or(0, |p| self.nodes[p].size);
-        self.nodes.push(Node {
-            kind,
-            parent,
-            size,
-            block: self.values.len(),
-            row: self.rows,
-        });
-        let length = self.values.len() + size * (size + width);
-        self.values.resize(length, 0.0);
-        self.rows += size;
-        if let NodeKind::Body(body) = kind {
-            self.body_nodes[body] = self.nodes.len() - 1;
+    fn add(&mut self, body: usize, constraint: Option<usize>, parent: u32, edges: &[Edge]) {
+        let edge = constraint.map(|index| edges[index]);
+        let first = edge.is_some_and(|edge| edge.ends[0] == Some(body));
+        if parent != NONE {
+            self.limbs[parent as usize].children += 1;
         }
-        self.nodes.len() - 1
+        self.of_body[body] = self.limbs.len() as u32;
+        self.limbs.push(Limb {
+            body: body as u32,
+            constraint: constraint.map_or(NONE, |index| index as u32),
+            parent,
+            children: 0,
+            start: 0,
+            rows: edge.map_or(0, |edge| edge.rows as u8),
+            side: u8::from(!first),
+        });
     }
 
-    /// Adds a body and everything that hangs on it and has no node yet.
-    fn grow(&mut self, body: usize, parent: Option<usize>, edges: &[Edge], around: &Around) {
+    /// Adds a body and everything that hangs on it and has no limb yet.
+    fn grow(&mut self, body: usize, root: Option<usize>, edges: &[Edge], around: &Around) {
         let mut path = vec![(body, 0)];
-        self.add(NodeKind::Body(body), parent, 6);
+        self.add(body, root, NONE, edges);
         while let Some((body, next)) = path.last_mut() {
             let (body, list) = (*body, around.of(*body));
             let Some(&index) = list.get(*next) else {
@@ -125,24 +140,27 @@ impl Forest {
             let [a, b] = edges[index].ends;
             let other = if a == Some(body) { b } else { a };
             let Some(other) = other else { continue };
-            if self.body_nodes[other] != usize::MAX {
-                continue;
+            if self.of_body[other] == NONE {
+                self.add(other, Some(index), self.of_body[body], edges);
+                path.push((other, 0));
             }
-            let above = Some(self.body_nodes[body]);
-            let node = self.add(NodeKind::Constraint(index), above, edges[index].rows);
-            self.add(NodeKind::Body(other), Some(node), 6);
-            path.push((other, 0));
         }
     }
 
-    /// The nodes, parents before children.
-    pub fn nodes(&self) -> &[Node] {
-        &self.nodes
+    /// The limbs, parents before children.
+    #[inline]
+    pub fn limbs(&self) -> &[Limb] {
+        &self.limbs
     }
 
-    /// The node of a body.
-    pub fn body_node(&self, body: usize) -> usize {
-        self.body_nodes[body]
+    pub(super) fn limbs_mut(&mut self) -> &mut [Limb] {
+        &mut self.limbs
+    }
+
+    /// The limb of a body.
+    #[inline]
+    pub fn limb_of(&self, body: usize) -> usize {
+        self.of_body[body] as usize
     }
 
     /// The constraints that found no place in the forest.
@@ -152,105 +170,7 @@ impl Forest {
 
     /// Rows of the matrix: six for each body, and those of the primary constraints.
     pub fn rows(&self) -> usize {
-        self.rows
-    }
-
-    /// The diagonal block of a node and its block for the parent, both row-major, to be
-    /// filled before factoring.
-    pub fn blocks_mut(&mut self, node: usize) -> (&mut [f64], &mut [f64]) {
-        let it = self.nodes[node];
-        let width = it.parent.map_or(0, |p| self.nodes[p].size);
-        let length = it.size * (it.size + width);
-        self.values[it.block..it.block + length].split_at_mut(it.size * it.size)
-    }
-
-    /// `sparsefactor`: H = L D Lᵀ. On failure, the constraint whose rows depend on each other.
-    pub fn factor(&mut self) -> Result<(), NodeKind> {
-        for index in (0..self.nodes.len()).rev() {
-            let node = self.nodes[index];
-            let sign = match node.kind {
-                NodeKind::Body(_) => 1.0,
-                NodeKind::Constraint(_) => -1.0,
-            };
-            let (above, own) = self.values.split_at_mut(node.block);
-            let (width, up) = match node.parent {
-                Some(p) => (self.nodes[p].size, &mut above[self.nodes[p].block..]),
-                None => (0, &mut above[..0]),
-            };
-            if !eliminate_sized(node.size, width, sign, own, up) {
-                return Err(node.kind);
-            }
-        }
-        Ok(())
-    }
-
-    /// `sparsesolve`: overwrites a right-hand side, in the order of the nodes, by the solution.
-    pub fn solve(&self, x: &mut [f64]) {
-        for node in self.nodes.iter().rev() {
-            if let Some(p) = node.parent {
-                let parent = self.nodes[p];
-                let (above, own) = x.split_at_mut(node.row);
-                let coupling = &self.values[node.block + node.size * node.size..];
-                push_up(
-                    node.size,
-                    parent.size,
-                    coupling,
-                    own,
-                    &mut above[parent.row..],
-                );
-            }
-        }
-        for node in &self.nodes {
-            let (above, own) = x.split_at_mut(node.row);
-            self.divide(node, own);
-            if let Some(p) = node.parent {
-                let parent = self.nodes[p];
-                let coupling = &self.values[node.block + node.size * node.size..];
-                pull_down(node.size, parent.size, coupling, own, &above[parent.row..]);
-            }
-        }
-    }
-
-    /// Half of a solve for a right-hand side that is zero except at a few nodes: `y = L⁻¹ k`
-    /// along the ways from those nodes to their roots. `path` receives the nodes, children
-    /// first; `y` must be zero elsewhere and has six entries for each node of the path.
-    pub fn solve_up(&self, path: &[usize], y: &mut [[f64; 6]], slots: &[usize]) {
-        for (k, &index) in path.iter().enumerate() {
-            let node = self.nodes[index];
-            if let Some(p) = node.parent {
-                let coupling = &self.values[node.block + node.size * node.size..];
-                let own = y[k];
-                push_up(
-                    node.size,
-                    self.nodes[p].size,
-                    coupling,
-                    &own,
-                    &mut y[slots[p]],
-                );
-            }
-        }
-    }
-
-    /// Overwrites the rows of a node by D⁻¹ times them.
-    pub fn divide(&self, node: &Node, x: &mut [f64]) {
-        let (n, d) = (node.size, &self.values[node.block..]);
-        for i in 0..n {
-            let mut sum = x[i];
-            for k in 0..i {
-                sum -= d[i * n + k] * x[k];
-            }
-            x[i] = sum * d[i * n + i];
-        }
-        for i in (0..n).rev() {
-            let mut sum = x[i];
-            for k in i + 1..n {
-                sum -= d[k * n + i] * x[k];
-            }
-            x[i] = sum * d[i * n + i];
-        }
-        if matches!(node.kind, NodeKind::Constraint(_)) {
-            x[..n].iter_mut().for_each(|value| *value = -*value);
-        }
+        self.limbs.iter().map(|limb| 6 + limb.rows()).sum()
     }
 }
 
@@ -296,7 +216,10 @@ fn spanning_forest(bodies: usize, edges: &[Edge]) -> Vec<bool> {
         let [a, b] = edges[index]
             .ends
             .map(|end| leader(&mut leaders, end.unwrap_or(bodies)));
-        chosen[index] = a != b;
+        chosen[index] = a != b && edges[index].rows > 0;
+        if !chosen[index] {
+            continue;
+        }
         leaders[a] = b;
     }
     chosen
@@ -311,131 +234,37 @@ fn leader(leaders: &mut [usize], mut member: usize) -> usize {
     member
 }
 
-/// `x_parent −= (D⁻¹ B)ᵀ x`, where B couples a node to its parent.
-#[inline]
-fn push_up(n: usize, p: usize, coupling: &[f64], own: &[f64], parent: &mut [f64]) {
-    for i in 0..n {
-        let x = own[i];
-        for (target, c) in parent[..p].iter_mut().zip(&coupling[i * p..i * p + p]) {
-            *target -= c * x;
-        }
-    }
-}
-
-/// `x −= D⁻¹ B x_parent`.
-#[inline]
-fn pull_down(n: usize, p: usize, coupling: &[f64], own: &mut [f64], parent: &[f64]) {
-    for i in 0..n {
-        let row = &coupling[i * p..i * p + p];
-        own[i] -= row
-            .iter()
-            .zip(&parent[..p])
-            .map(|(c, x)| c * x)
-            .sum::<f64>();
-    }
-}
-
-/// Eliminates one node; see [`eliminate`]. The sizes become constants, so that the loops
-/// unroll.
-fn eliminate_sized(n: usize, p: usize, sign: f64, own: &mut [f64], parent: &mut [f64]) -> bool {
-    macro_rules! pick {
-        ($(($n:literal, $p:literal)),*) => {
-            match (n, p) {
-                $(($n, $p) => eliminate::<$n, $p>(sign, own, parent),)*
-                _ => false,
-            }
-        };
-    }
-    pick!(
-        (6, 0),
-        (6, 1),
-        (6, 2),
-        (6, 3),
-        (6, 4),
-        (6, 5),
-        (6, 6),
-        (1, 0),
-        (2, 0),
-        (3, 0),
-        (4, 0),
-        (5, 0),
-        (1, 6),
-        (2, 6),
-        (3, 6),
-        (4, 6),
-        (5, 6)
-    )
-}
-
-/// Factors `sign · D = C Cᵀ` in place, the reciprocals of the diagonal of C stored, replaces
-/// the coupling B by D⁻¹ B and subtracts Bᵀ D⁻¹ B from the parent. False if D is singular.
-fn eliminate<const N: usize, const P: usize>(
-    sign: f64,
-    own: &mut [f64],
-    parent: &mut [f64],
-) -> bool {
-    let (d, rest) = own.split_at_mut(N * N);
-    let mut c = [[0.0; N]; N];
-    for i in 0..N {
-        for j in 0..=i {
-            let mut sum = sign * d[i * N + j];
-            for k in 0..j {
-                sum -= c[i][k] * c[j][k];
-            }
-            if i == j {
-                let least = SINGULAR * (sign * d[i * N + i]);
-                if !(sum > least && sum > 0.0) {
-                    return false;
-                }
-                c[i][i] = 1.0 / sum.sqrt();
-            } else {
-                c[i][j] = sum * c[j][j];
-            }
-        }
-    }
-    for i in 0..N {
-        d[i * N..i * N + i + 1].copy_from_slice(&c[i][..i + 1]);
-    }
-    if P == 0 {
-        return true;
-    }
-    // half = C⁻¹ B; then Bᵀ D⁻¹ B = sign halfᵀ half and D⁻¹ B = sign C⁻ᵀ half.
-    let coupling = &mut rest[..N * P];
-    let mut half = [[0.0; P]; N];
-    for i in 0..N {
-        let mut row = [0.0; P];
-        row.copy_from_slice(&coupling[i * P..i * P + P]);
-        for k in 0..i {
-            for j in 0..P {
-                row[j] -= c[i][k] * half[k][j];
-            }
-        }
-        half[i] = row.map(|x| x * c[i][i]);
-    }
-    for i in 0..P {
-        for j in 0..P {
-            let mut sum = 0.0;
-            for k in 0..N {
-                sum += half[k][i] * half[k][j];
-            }
-            parent[i * P + j] -= sign * sum;
-        }
-    }
-    for i in (0..N).rev() {
-        let mut row = half[i];
-        for k in i + 1..N {
-            for j in 0..P {
-                row[j] -= c[k][i] * half[k][j];
-            }
-        }
-        half[i] = row.map(|x| x * c[i][i]);
-        for j in 0..P {
-            coupling[i * P + j] = sign * half[i][j];
-        }
-    }
-    true
-}
-
 #[cfg(test)]
-#[path = "forest_tests.rs"]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loops_and_second_holds_are_left_over_and_parents_come_first() {
+        let edge = |a, b| Edge {
+            ends: [a, b],
+            rows: 3,
+        };
+        let edges = [
+            edge(None, Some(0)),
+            edge(Some(0), Some(1)),
+            edge(Some(2), Some(1)),
+            edge(Some(2), Some(0)),
+            edge(Some(2), None),
+            edge(Some(3), Some(4)),
+        ];
+        let forest = Forest::new(5, &edges);
+        assert_eq!(forest.auxiliary(), [3, 4]);
+        assert_eq!(forest.limbs().len(), 5);
+        assert_eq!(forest.rows(), 5 * 6 + 4 * 3);
+        for (index, limb) in forest.limbs().iter().enumerate() {
+            assert!(limb.parent().is_none_or(|parent| parent < index));
+            if let Some(constraint) = limb.constraint() {
+                let end = edges[constraint].ends[limb.side()];
+                assert_eq!(end, Some(limb.body()));
+            }
+        }
+        let hanging: usize = forest.limbs().iter().map(Limb::children).sum();
+        let roots = forest.limbs().iter().filter(|limb| limb.parent().is_none());
+        assert_eq!(hanging + roots.count(), 5);
+    }
+}

@@ -4,36 +4,70 @@
 //! The gyroscopic torque −ω × (R I Rᵀ ω) is separate: methods that integrate angular momentum
 //! have no need of it.
 
+use std::slice::from_ref;
+
 use glam::DVec3;
 use vincula::body::rigid::RigidBody;
 use vincula::joint::Joint;
 use vincula::joint::axis::{AxisKind, AxisLaw, Drive};
-use vincula::model::{Body, Control, Model, Pose, Twist, Wrench};
+use vincula::model::{Body, BodyId, Control, Model, Pose, Twist, Wrench};
 
 use super::System;
 use super::rows::{Place, Six, Velocity, dot6, pack, rigid_gradient};
+use crate::ahead::fetch;
+
+/// Bodies whose data are asked for before their turn.
+const AHEAD: usize = 8;
 
 /// Forces on all bodies, N and N m, about their centres of mass.
 pub fn gather_forces(model: &Model, system: &System, control: &Control, out: &mut [Six]) {
-    let time = system.time;
-    for ((id, body), force) in model.body_ids().zip(&system.bodies).zip(out.iter_mut()) {
-        let def = model.body(id);
-        let mut total = Wrench::weight(body.mass * def.gravity_scale, model.gravity());
-        add(&mut total, control.wrench(id));
-        add(&mut total, resistance(model, def, body, time));
-        if let (Some(ground), Some(shape)) = (model.ground(), &def.shape) {
-            let twist = Twist {
-                linear: body.v,
-                angular: body.omega,
-            };
-            let pose = shape_pose(def, body);
-            add(&mut total, ground.wrench(shape, &pose, body.x, &twist));
+    gather(model, system, control, out, |_| DVec3::ZERO);
+}
+
+/// The same with the gyroscopic torques.
+pub fn gather_forces_of_spin(model: &Model, system: &System, control: &Control, out: &mut [Six]) {
+    gather(model, system, control, out, gyroscopic);
+}
+
+#[inline(always)]
+fn gather(
+    model: &Model,
+    system: &System,
+    control: &Control,
+    out: &mut [Six],
+    torque: impl Fn(&RigidBody) -> DVec3,
+) {
+    for (id, force) in model.body_ids().zip(out.iter_mut()) {
+        if let Some(soon) = model.bodies().get(id.index() + AHEAD) {
+            fetch(from_ref(&soon.damping));
+            fetch(from_ref(&soon.gravity_scale));
+            fetch(from_ref(&system.bodies[id.index() + AHEAD]));
         }
-        *force = pack(total.force, total.torque);
+        let total = body_wrench(model, system, control, id);
+        let more = torque(&system.bodies[id.index()]);
+        *force = pack(total.force, total.torque + more);
     }
-    for index in 0..model.joints().len() {
+    for &index in system.acting() {
         add_axis_forces(system, index, out);
     }
+}
+
+/// Weight, what is applied from outside, resistance and the penalty ground.
+#[inline(always)]
+fn body_wrench(model: &Model, system: &System, control: &Control, id: BodyId) -> Wrench {
+    let (def, body) = (model.body(id), &system.bodies[id.index()]);
+    let mut total = Wrench::weight(body.mass * def.gravity_scale, model.gravity());
+    add(&mut total, control.wrench(id));
+    add(&mut total, resistance(model, def, body, system.time));
+    if let (Some(ground), Some(shape)) = (model.ground(), &def.shape) {
+        let twist = Twist {
+            linear: body.v,
+            angular: body.omega,
+        };
+        let pose = shape_pose(def, body);
+        add(&mut total, ground.wrench(shape, &pose, body.x, &twist));
+    }
+    total
 }
 
 /// The torque that keeps angular momentum: −ω × (R I Rᵀ ω), N m.

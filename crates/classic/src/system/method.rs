@@ -1,6 +1,7 @@
 //! What every classic method promises.
 
 use thiserror::Error;
+use vincula::body::rigid::RigidBody;
 use vincula::model::{Control, Model, State};
 
 use super::System;
@@ -103,8 +104,48 @@ pub fn check_step(h: f64) -> Result<(), MethodError> {
     }
 }
 
-/// Refuses dry friction along free coordinates, which the classic methods do not know.
-pub fn refuse_axis_friction(method: &'static str, model: &Model) -> Result<(), Refusal> {
+/// A violation that a method which closes joints should not leave, m.
+const OPEN: f64 = 1e-5;
+/// The part of it that may stay before the joints count as conflicting.
+const STAYS: f64 = 0.5;
+
+/// Tells joints that do not fit together from joints that are not closed yet: an error if a
+/// joint of the system, which a method has tried to close, is about as far open as one was
+/// `before`, m.
+pub fn check_conflict(system: &System, before: f64) -> Result<(), MethodError> {
+    match system.worst_violation() {
+        (after, Some(joint)) if after > OPEN && before > OPEN && after > STAYS * before => {
+            Err(MethodError::Conflict {
+                culprit: system.joints[joint].name.clone(),
+                detail: format!("it stays open by {after:.3e} m"),
+                instead: "--method affine, whose bodies can give way",
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The same where the system was at these bodies before.
+pub fn check_conflict_since(
+    system: &mut System,
+    before: &mut [RigidBody],
+) -> Result<(), MethodError> {
+    system.bodies.swap_with_slice(before);
+    let violation = system.worst_violation().0;
+    system.bodies.swap_with_slice(before);
+    check_conflict(system, violation)
+}
+
+/// Refuses what no classic method knows: dry friction along free coordinates, and couplings of
+/// several coordinates.
+pub fn refuse_foreign(method: &'static str, model: &Model) -> Result<(), Refusal> {
+    if let Some(coupling) = model.couplings().first() {
+        return Err(Refusal {
+            method,
+            reason: format!("'{}' couples coordinates of joints", coupling.name),
+            instead: "--method affine",
+        });
+    }
     let with_friction =
         |joint: &&vincula::joint::Joint| joint.axes.iter().any(|axis| axis.law.friction > 0.0);
     match model.joints().iter().find(with_friction) {

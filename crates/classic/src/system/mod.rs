@@ -37,6 +37,8 @@ pub struct System {
     pub time: f64,
     /// Bodies of the model.
     model_bodies: usize,
+    /// Joints of the model with springs or drives.
+    acting: Vec<usize>,
 }
 
 impl System {
@@ -47,8 +49,12 @@ impl System {
             .map(|id| rigid_body(model, state, id))
             .collect::<Vec<_>>();
         let index = |end: Endpoint| end.index();
+        let acts = |joint: &Joint| joint.axes.iter().any(|axis| !axis.law.is_idle());
+        let joints = model.joints().iter().enumerate();
+        let acting = joints.filter(|(_, joint)| acts(joint)).map(|(k, _)| k);
         System {
             model_bodies: bodies.len(),
+            acting: acting.collect(),
             bodies,
             ends: model
                 .joints()
@@ -87,6 +93,11 @@ impl System {
         }
         state.time = self.time;
         state.measure_coordinates(model);
+    }
+
+    /// The joints along whose free coordinates something acts.
+    pub fn acting(&self) -> &[usize] {
+        &self.acting
     }
 
     /// Number of bodies that the model has.

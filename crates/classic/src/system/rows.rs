@@ -62,10 +62,8 @@ pub struct Linear {
     pub rows: usize,
     /// Violations C, m.
     pub value: [f64; MAX_ROWS],
-    /// Rows of the Jacobian for the first body: per v, per ω (m).
-    pub a: [Six; MAX_ROWS],
-    /// Rows of the Jacobian for the second body.
-    pub b: [Six; MAX_ROWS],
+    /// Rows of the Jacobian for the first body and for the second: per v, per ω (m).
+    pub sides: [[Six; MAX_ROWS]; 2],
 }
 
 impl Linear {
@@ -73,14 +71,13 @@ impl Linear {
     pub const EMPTY: Linear = Linear {
         rows: 0,
         value: [0.0; MAX_ROWS],
-        a: [[0.0; 6]; MAX_ROWS],
-        b: [[0.0; 6]; MAX_ROWS],
+        sides: [[[0.0; 6]; MAX_ROWS]; 2],
     };
 
     /// Ċ of one row, m/s.
     #[inline]
     pub fn rate(&self, row: usize, a: &Velocity, b: &Velocity) -> f64 {
-        dot6(&self.a[row], &a.six()) + dot6(&self.b[row], &b.six())
+        dot6(&self.sides[0][row], &a.six()) + dot6(&self.sides[1][row], &b.six())
     }
 }
 
@@ -109,112 +106,175 @@ pub fn dot6(a: &Six, b: &Six) -> f64 {
     sum
 }
 
-/// One end of a joint in the world.
+/// One end of a joint in the world. Axes are turned only when a row asks for them.
 #[derive(Clone, Copy)]
-struct End {
+struct End<'a> {
     /// From the centre of mass to the attachment point, m.
     lever: DVec3,
-    /// The attachment point, m.
-    point: DVec3,
-    axes: DMat3,
+    side: &'a Side,
+    place: &'a Place,
 }
 
-impl End {
-    #[inline]
-    fn new(side: &Side, place: &Place) -> End {
+impl<'a> End<'a> {
+    #[inline(always)]
+    fn new(side: &'a Side, place: &'a Place) -> End<'a> {
         let lever = place.r * DVec3::from_array(side.point);
-        let axes = DMat3::from_cols_array_2d(&side.axes);
-        End {
-            lever,
-            point: place.x + lever,
-            axes: place.r * axes,
+        End { lever, side, place }
+    }
+
+    /// An axis of the attachment frame in the world.
+    #[inline(always)]
+    fn axis(&self, index: usize) -> DVec3 {
+        self.place.r * DVec3::from_array(self.side.axes[index])
+    }
+
+    /// The lever of the point one length farther along the z axis, m.
+    #[inline(always)]
+    fn far(&self, length: f64) -> DVec3 {
+        self.lever + length * self.axis(2)
+    }
+}
+
+/// A joint whose bodies are at known places.
+pub struct Held<'a> {
+    joint: &'a Joint,
+    a: End<'a>,
+    b: End<'a>,
+    /// p_b − p_a, m.
+    d: DVec3,
+}
+
+impl<'a> Held<'a> {
+    /// The joint between bodies at these places.
+    #[inline(always)]
+    pub fn new(joint: &'a Joint, places: [&'a Place; 2]) -> Held<'a> {
+        let (a, b) = (End::new(&joint.a, places[0]), End::new(&joint.b, places[1]));
+        let d = places[1].x + b.lever - (places[0].x + a.lever);
+        Held { joint, a, b, d }
+    }
+
+    /// Violations C, m; as many as the joint has rows.
+    #[inline(always)]
+    pub fn violations(&self, out: &mut [f64]) {
+        for (value, kind) in out.iter_mut().zip(self.joint.row_kinds()) {
+            *value = self.violation(*kind);
+        }
+    }
+
+    #[inline(always)]
+    fn violation(&self, kind: RowKind) -> f64 {
+        let (a, b, d, length) = (&self.a, &self.b, self.d, self.joint.length);
+        match kind {
+            RowKind::Point(k) => -d[k],
+            RowKind::Far(k) => -(d + length * (b.axis(2) - a.axis(2)))[k],
+            RowKind::Square(i, j) => length * a.axis(i).dot(b.axis(j)),
+            RowKind::Slide(i) => a.axis(i).dot(d),
+            RowKind::Distance(l) => (d.dot(d) - l * l) / (2.0 * l),
+        }
+    }
+
+    /// The rows of the Jacobian for both bodies: per v, per ω (m).
+    #[inline(always)]
+    pub fn jacobian(&self, out: &mut [[Six; MAX_ROWS]; 2]) {
+        let (a, b, d, length) = (&self.a, &self.b, self.d, self.joint.length);
+        for (row, kind) in self.joint.row_kinds().iter().enumerate().take(MAX_ROWS) {
+            (out[0][row], out[1][row]) = match *kind {
+                RowKind::Point(k) => {
+                    let e = DVec3::AXES[k];
+                    (pack(e, a.lever.cross(e)), pack(-e, e.cross(b.lever)))
+                }
+                RowKind::Far(k) => {
+                    let e = DVec3::AXES[k];
+                    let [far_a, far_b] = [a.far(length), b.far(length)];
+                    (pack(e, far_a.cross(e)), pack(-e, e.cross(far_b)))
+                }
+                RowKind::Square(i, j) => {
+                    let turn = length * a.axis(i).cross(b.axis(j));
+                    (pack(DVec3::ZERO, turn), pack(DVec3::ZERO, -turn))
+                }
+                RowKind::Slide(i) => {
+                    let axis = a.axis(i);
+                    let first = pack(-axis, axis.cross(a.lever + d));
+                    (first, pack(axis, b.lever.cross(axis)))
+                }
+                RowKind::Distance(l) => {
+                    let u = d / l;
+                    (pack(-u, u.cross(a.lever)), pack(u, b.lever.cross(u)))
+                }
+            };
+        }
+    }
+
+    /// The rates Ċ = J v of the rows, m/s.
+    #[inline(always)]
+    pub fn rates(&self, rates: [&Velocity; 2], out: &mut [f64]) {
+        let (a, b, d, length) = (&self.a, &self.b, self.d, self.joint.length);
+        let [wa, wb] = [rates[0].omega, rates[1].omega];
+        let d1 = rates[1].v + wb.cross(b.lever) - rates[0].v - wa.cross(a.lever);
+        for (rate, kind) in out.iter_mut().zip(self.joint.row_kinds()) {
+            *rate = match *kind {
+                RowKind::Point(k) => -d1[k],
+                RowKind::Far(k) => -(d1 + length * (wb.cross(b.axis(2)) - wa.cross(a.axis(2))))[k],
+                RowKind::Square(i, j) => {
+                    let (u, w) = (a.axis(i), b.axis(j));
+                    length * (wa - wb).dot(u.cross(w))
+                }
+                RowKind::Slide(i) => {
+                    let u = a.axis(i);
+                    wa.cross(u).dot(d) + u.dot(d1)
+                }
+                RowKind::Distance(l) => d.dot(d1) / l,
+            };
+        }
+    }
+
+    /// The biases J̇ v of the rows, m/s².
+    #[inline(always)]
+    pub fn biases(&self, rates: [&Velocity; 2], out: &mut [f64]) {
+        let (a, b, d, length) = (&self.a, &self.b, self.d, self.joint.length);
+        let [wa, wb] = [rates[0].omega, rates[1].omega];
+        let d1 = rates[1].v + wb.cross(b.lever) - rates[0].v - wa.cross(a.lever);
+        let d2 = wb.cross(wb.cross(b.lever)) - wa.cross(wa.cross(a.lever));
+        for (bias, kind) in out.iter_mut().zip(self.joint.row_kinds()) {
+            *bias = match *kind {
+                RowKind::Point(k) => -d2[k],
+                RowKind::Far(k) => {
+                    let turned = |w: DVec3, end: &End| w.cross(w.cross(end.axis(2)));
+                    -(d2 + length * (turned(wb, b) - turned(wa, a)))[k]
+                }
+                RowKind::Square(i, j) => {
+                    let (u, w) = (a.axis(i), b.axis(j));
+                    let (u1, w1) = (wa.cross(u), wb.cross(w));
+                    let (u2, w2) = (wa.cross(u1), wb.cross(w1));
+                    length * (u2.dot(w) + 2.0 * u1.dot(w1) + u.dot(w2))
+                }
+                RowKind::Slide(i) => {
+                    let u = a.axis(i);
+                    let u1 = wa.cross(u);
+                    wa.cross(u1).dot(d) + 2.0 * u1.dot(d1) + u.dot(d2)
+                }
+                RowKind::Distance(l) => (d1.dot(d1) + d.dot(d2)) / l,
+            };
         }
     }
 }
 
 /// Violations of a joint at these places, m; as many as it has rows.
 pub fn violations(joint: &Joint, a: &Place, b: &Place, out: &mut [f64]) {
-    let (a, b) = (End::new(&joint.a, a), End::new(&joint.b, b));
-    let d = b.point - a.point;
-    for (value, kind) in out.iter_mut().zip(joint.row_kinds()) {
-        *value = violation(*kind, &a, &b, d, joint.length);
-    }
-}
-
-#[inline]
-fn violation(kind: RowKind, a: &End, b: &End, d: DVec3, length: f64) -> f64 {
-    match kind {
-        RowKind::Point(k) => -d[k],
-        RowKind::Far(k) => -(d + length * (b.axes.col(2) - a.axes.col(2)))[k],
-        RowKind::Square(i, j) => length * a.axes.col(i).dot(b.axes.col(j)),
-        RowKind::Slide(i) => a.axes.col(i).dot(d),
-        RowKind::Distance(l) => (d.dot(d) - l * l) / (2.0 * l),
-    }
+    Held::new(joint, [a, b]).violations(out);
 }
 
 /// Violations and Jacobian of a joint whose bodies are at these places.
 pub fn linearize(joint: &Joint, a: &Place, b: &Place, out: &mut Linear) {
-    let (a, b) = (End::new(&joint.a, a), End::new(&joint.b, b));
-    let d = b.point - a.point;
+    let held = Held::new(joint, [a, b]);
     out.rows = joint.rows();
-    for (row, kind) in joint.row_kinds().iter().enumerate() {
-        out.value[row] = violation(*kind, &a, &b, d, joint.length);
-        (out.a[row], out.b[row]) = match *kind {
-            RowKind::Point(k) => {
-                let e = DVec3::AXES[k];
-                (pack(e, a.lever.cross(e)), pack(-e, e.cross(b.lever)))
-            }
-            RowKind::Far(k) => {
-                let e = DVec3::AXES[k];
-                let far = |end: &End| end.lever + joint.length * end.axes.col(2);
-                (pack(e, far(&a).cross(e)), pack(-e, e.cross(far(&b))))
-            }
-            RowKind::Square(i, j) => {
-                let turn = joint.length * a.axes.col(i).cross(b.axes.col(j));
-                (pack(DVec3::ZERO, turn), pack(DVec3::ZERO, -turn))
-            }
-            RowKind::Slide(i) => {
-                let axis = a.axes.col(i);
-                let first = pack(-axis, axis.cross(a.lever + d));
-                (first, pack(axis, b.lever.cross(axis)))
-            }
-            RowKind::Distance(l) => {
-                let u = d / l;
-                (pack(-u, u.cross(a.lever)), pack(u, b.lever.cross(u)))
-            }
-        };
-    }
+    held.violations(&mut out.value);
+    held.jacobian(&mut out.sides);
 }
 
 /// The biases J̇ v of the rows, m/s².
 pub fn biases(joint: &Joint, places: [&Place; 2], rates: [&Velocity; 2], out: &mut [f64]) {
-    let a = End::new(&joint.a, places[0]);
-    let b = End::new(&joint.b, places[1]);
-    let [wa, wb] = [rates[0].omega, rates[1].omega];
-    let d = b.point - a.point;
-    let d1 = rates[1].v + wb.cross(b.lever) - rates[0].v - wa.cross(a.lever);
-    let d2 = wb.cross(wb.cross(b.lever)) - wa.cross(wa.cross(a.lever));
-    for (bias, kind) in out.iter_mut().zip(joint.row_kinds()) {
-        *bias = match *kind {
-            RowKind::Point(k) => -d2[k],
-            RowKind::Far(k) => {
-                let turned = |w: DVec3, end: &End| w.cross(w.cross(end.axes.col(2)));
-                -(d2 + joint.length * (turned(wb, &b) - turned(wa, &a)))[k]
-            }
-            RowKind::Square(i, j) => {
-                let (u, w) = (a.axes.col(i), b.axes.col(j));
-                let (u1, w1) = (wa.cross(u), wb.cross(w));
-                let (u2, w2) = (wa.cross(u1), wb.cross(w1));
-                joint.length * (u2.dot(w) + 2.0 * u1.dot(w1) + u.dot(w2))
-            }
-            RowKind::Slide(i) => {
-                let u = a.axes.col(i);
-                let u1 = wa.cross(u);
-                wa.cross(u1).dot(d) + 2.0 * u1.dot(d1) + u.dot(d2)
-            }
-            RowKind::Distance(l) => (d1.dot(d1) + d.dot(d2)) / l,
-        };
-    }
+    Held::new(joint, places).biases(rates, out);
 }
 
 /// A gradient for affine coordinates, for rigid ones: with `δA = [δθ] A` the angular part is

@@ -110,6 +110,11 @@ impl ContactPhase {
         self.active
     }
 
+    /// Points that took part in the last step, closed or not.
+    pub fn points(&self) -> usize {
+        self.points.len()
+    }
+
     /// Says how many were.
     pub fn count(&mut self, active: usize) {
         self.active = active;

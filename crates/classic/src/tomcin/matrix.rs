@@ -139,7 +139,7 @@ impl SystemMatrix {
 
     fn respond(&mut self, system: &System, joint: usize) {
         let linear = &self.linear[joint];
-        for (side, rows) in [&linear.a, &linear.b].into_iter().enumerate() {
+        for (side, rows) in linear.sides.iter().enumerate() {
             if let Some(body) = system.ends[joint][side] {
                 for row in 0..linear.rows {
                     self.response[joint][side][row] = self.inverse_mass(system, body, &rows[row]);
@@ -205,7 +205,7 @@ impl SystemMatrix {
 
 /// The rows of one side.
 pub fn rows_of(linear: &Linear, side: usize) -> &[Six; 6] {
-    if side == 0 { &linear.a } else { &linear.b }
+    &linear.sides[side]
 }
 
 #[inline]

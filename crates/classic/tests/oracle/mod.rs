@@ -131,7 +131,7 @@ fn dense_motion(
         system.linearize(joint, &mut linear);
         let c = target(joint, &linear);
         for r in 0..linear.rows {
-            for (body, side) in system.ends[joint].into_iter().zip([&linear.a, &linear.b]) {
+            for (body, side) in system.ends[joint].into_iter().zip(&linear.sides) {
                 let Some(body) = body else { continue };
                 for k in 0..6 {
                     a[row][6 * body + k] -= side[r][k];

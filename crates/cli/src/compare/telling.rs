@@ -11,15 +11,17 @@ const HEADINGS: [&str; 8] = [
     "iterations",
     "joint error m",
     "overlap m",
-    "energy lost J",
-    "gained J",
+    "energy change J",
+    "most gained J",
     "apart m",
 ];
 
 /// The table for people; below it, who could not run and why.
 pub(super) fn table(scene: &Scene, tracks: &[Track]) -> String {
     let mut rows = vec![HEADINGS.map(str::to_owned)];
-    rows.extend(tracks.iter().filter(|track| track.ran()).map(row));
+    let touching = !scene.model.colliders().is_empty();
+    let ran = tracks.iter().filter(|track| track.ran());
+    rows.extend(ran.map(|track| row(track, touching)));
     let width = |column: usize| {
         let lengths = rows.iter().map(|row| row[column].chars().count());
         lengths.max().unwrap_or(0)
@@ -42,6 +44,9 @@ pub(super) fn table(scene: &Scene, tracks: &[Track]) -> String {
     if let Some(first) = tracks.iter().find(|track| track.ran()) {
         text += &format!("apart: from {} at the end\n", first.name);
     }
+    if tracks.iter().any(|it| it.ran() && it.trouble.is_some()) {
+        text += "* stopped early\n";
+    }
     for track in tracks {
         if let Some(trouble) = &track.trouble {
             text += &format!("  {}: {trouble}\n", track.name);
@@ -50,15 +55,21 @@ pub(super) fn table(scene: &Scene, tracks: &[Track]) -> String {
     text
 }
 
-fn row(track: &Track) -> [String; 8] {
+fn row(track: &Track, touching: bool) -> [String; 8] {
     let energy = track.looks.last().map_or(f64::NAN, |look| look.energy);
     [
-        track.name.to_owned(),
+        match track.trouble {
+            None => track.name.to_owned(),
+            Some(_) => format!("{} *", track.name),
+        },
         format!("{:.4}", track.step_time * 1e3),
         format!("{:.1}", track.iterations),
         format!("{:.2e}", track.most(|look| look.gap)),
-        format!("{:.2e}", track.most(|look| look.overlap)),
-        format!("{:.3e}", -energy),
+        match touching {
+            true => format!("{:.2e}", track.most(|look| look.overlap)),
+            false => "–".to_owned(),
+        },
+        format!("{energy:+.2e}"),
         format!("{:.2e}", track.most(|look| look.energy)),
         track
             .distance

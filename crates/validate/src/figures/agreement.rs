@@ -17,6 +17,10 @@ use crate::motion::Outcome;
 const STEPS: [f64; 6] = [0.008, 0.004, 0.002, 0.001, 0.0005, 0.00025];
 /// Step of the run that the others are compared with, s.
 const FINE: f64 = 0.000_031_25;
+/// Distance that strain, springs and the fine run leave, m.
+const CLOSE: f64 = 5e-5;
+/// Factor by which three halvings of the step shrink the distance.
+const GAIN: f64 = 6.0;
 /// Affine integrators shown.
 const AFFINE: [Integrator; 2] = [Integrator::Tempered, Integrator::LinearEuler];
 
@@ -73,12 +77,17 @@ fn approach(truth: &[DVec3], run: impl Fn(f64) -> Outcome<Vec<DVec3>>) -> Vec<(f
         .collect()
 }
 
-/// Whether each of the last two times that the step is halved takes two fifths of the distance
-/// or more (a method of first order takes half in the end), unless the distance is already what
-/// strain, springs and the fine run itself leave.
+/// Whether every time that the step is halved the distance shrinks, and over the last three
+/// halvings by a factor of six (a method of first order gives eight in the end), unless it is
+/// already what strain, springs and the fine run itself leave. Steps at which a method breaks
+/// down count as far away.
 fn approaches(points: &[(f64, f64)]) -> bool {
-    let closer = |pair: &[(f64, f64)]| pair[1].1 < 0.6 * pair[0].1 || pair[1].1 < 1e-4;
-    points.len() > 2 && points[points.len() - 3..].windows(2).all(closer)
+    let close = |distance: f64| distance < CLOSE;
+    let closer = |pair: &[(f64, f64)]| pair[1].1 < pair[0].1 || close(pair[1].1);
+    let [.., (_, before), _, _, (_, last)] = points else {
+        return false;
+    };
+    points.windows(2).all(closer) && (*last < before / GAIN || close(*last))
 }
 
 fn draw_scene(name: &str, settings: &[(&str, &str)], time: f64) -> Outcome<(Plot, bool)> {

@@ -105,10 +105,13 @@ pub fn draw() -> Outcome<Drawn> {
     traces.iter().for_each(tell);
     let ours = &traces[0].2;
     println!(
-        "  wanted: {} ms and {} iteration a step; the baselines stop at their iteration limits",
+        "  wanted: {} ms and {} iteration a step",
         WANTED.0, WANTED.1
     );
-    let holds = ours.gap() <= GAP && ours.gained() <= 0.0;
+    // The exact baseline is to be one; springs give way.
+    let exact = traces.iter().filter(|(name, ..)| *name != "penalty");
+    let closed = exact.clone().count() == 2 && exact.map(|it| it.2.gap()).all(|gap| gap <= GAP);
+    let holds = closed && ours.gained() <= 0.0;
     let heights = |trace: &Trace| trace.curve(|sample| sample.probe);
     let counts = |trace: &Trace| trace.step_curve(|sample| sample.iterations as f64);
     let mut gap = panel(
