@@ -17,7 +17,7 @@ pub mod newton;
 pub mod splitting;
 
 pub use dense::{ConeReport, Delassus};
-pub use local::solve_block;
+pub use local::{solve_block, solve_block_near};
 pub use splitting::Splitting;
 
 /// One block: normal, first tangent, second tangent.

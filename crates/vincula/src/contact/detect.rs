@@ -45,6 +45,8 @@ struct Proxy {
     /// How far its farthest point moves relative to its middle, m.
     turn: f64,
     margin: f64,
+    /// Whether its carrier turns at all.
+    turns: bool,
 }
 
 /// Memory of detection.
@@ -136,7 +138,8 @@ impl Scratch {
         for &i in &self.unbounded {
             for j in 0..bounds.len() as u32 {
                 let below = !bounds[j as usize].is_finite();
-                if !below && may_touch(model, i.min(j), i.max(j)) {
+                let near = || over(&self.proxies[i as usize], &bounds[j as usize]);
+                if !below && near() && may_touch(model, i.min(j), i.max(j)) {
                     pairs.push((i.min(j), i.max(j)));
                 }
             }
@@ -286,6 +289,7 @@ fn place_leaf(leaf: &Leaf, motion: &Motion, margin: f64, h: f64) -> Proxy {
             0.0
         },
         margin,
+        turns: motion.spin > 0.0,
     }
 }
 
@@ -309,6 +313,16 @@ fn may_touch(model: &Model, i: u32, j: u32) -> bool {
         (Some(one), Some(two)) => !model.collision.ignores(one, two),
         _ => true,
     }
+}
+
+/// Whether a box reaches below a plane, or the plane may reach it in the step.
+fn over(plane: &Proxy, bounds: &Bounds) -> bool {
+    let up = plane.pose.rotation * DVec3::Z;
+    let middle = 0.5 * (bounds.low + bounds.high);
+    let reach = (0.5 * (bounds.high - bounds.low)).dot(up.abs());
+    let far = up.dot(middle - plane.pose.translation);
+    // A plane that turns may come from anywhere.
+    plane.turns || far <= reach + plane.margin + plane.motion.length()
 }
 
 /// Height of the lowest point of a form over a plane, m.

@@ -20,6 +20,7 @@ mod impact;
 mod leaf;
 pub(crate) mod memory;
 pub(crate) mod movers;
+mod quick;
 mod readout;
 mod reduce;
 mod round;

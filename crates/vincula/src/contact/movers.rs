@@ -170,6 +170,11 @@ impl Movers {
         }
     }
 
+    /// Whether every body that joints hold answers with its mechanism.
+    pub fn answer_together(&self) -> bool {
+        self.all.iter().all(|m| m.loose || m.cluster != ALONE)
+    }
+
     /// Whether two movers answer to each other.
     pub fn related(&self, a: u32, b: u32) -> bool {
         let (x, y) = (&self.all[a as usize], &self.all[b as usize]);

@@ -75,6 +75,8 @@ pub(crate) struct ContactRow {
     pub frame: [V3; 3],
     pub a: Arm,
     pub b: Arm,
+    /// From the centres to the contact, m.
+    pub arms: [V3; 2],
     /// Compliance, row-major, m/N.
     pub w: M3,
     /// Slip without the contact forces of this stage, m.
@@ -86,6 +88,8 @@ pub(crate) struct ContactRow {
     /// Compliance of the contact itself along n, m/N.
     pub soft: f64,
     pub spin: Option<Spin>,
+    /// Whether it would hardly move in this step if it did not push.
+    pub standing: bool,
 }
 
 impl ContactRow {
@@ -97,15 +101,40 @@ impl ContactRow {
             frame,
             a,
             b,
+            arms,
             w: [0.0; 9],
             free: [0.0; 3],
             lambda: [0.0; 3],
             mu: 0.0,
             soft: 0.0,
             spin: None,
+            standing: false,
         };
-        row.w = row.coupling(&row, movers);
+        row.w = if a.loose && b.loose {
+            row.own(movers)
+        } else {
+            row.coupling(&row, movers)
+        };
         row
+    }
+
+    /// Slip per unit of its own force when no joint answers, row-major, m/N.
+    fn own(&self, movers: &Movers) -> M3 {
+        let mut w = [0.0; 9];
+        for arm in [&self.a, &self.b] {
+            if arm.mover == FIXED {
+                continue;
+            }
+            // The frame is orthonormal.
+            let shift = movers.all[arm.mover as usize].per_force;
+            for i in 0..3 {
+                w[4 * i] += shift;
+                for j in 0..3 {
+                    w[3 * i + j] += dot(&arm.lever[i], &arm.swing[j]);
+                }
+            }
+        }
+        w
     }
 
     /// Slip here per unit of force there, row-major, m/N.

@@ -15,12 +15,12 @@
 
 use super::ContactPoint;
 use super::choice::ContactSolver;
-use super::exact::{Groups, Way};
+use super::exact::{FEW_ROWS, Groups, Way};
 use super::impact::{self, Approach};
 use super::memory::{Memory, Remembered, key_of};
 use super::movers::{FIXED, Mover, Movers};
 use super::rows::{ContactRow, along, frame_of};
-use super::sweep;
+use super::sweep::{self, Sweeper};
 use crate::dual::Dual;
 use crate::integrate::newton::NewtonBlock;
 use crate::math::lanes::{gather, place};
@@ -31,13 +31,23 @@ use crate::settings::Settings;
 
 /// Speed at which bodies that start inside each other are moved apart, m/s.
 pub const PUSH_SPEED: f64 = 1.0;
+/// Part of an overlap that one step takes back where there are many contacts. Moving out lifts
+/// what lies on a body: were all of it taken back at once, what sweeps leave over would shake a
+/// pile for ever.
+const RECOVERY: f64 = 0.1;
 /// Sweeps before a problem is found to be a hard one.
 const FIRST_SWEEPS: usize = 10;
-/// Contacts of a group at most that are solved as one dense problem.
+/// Contacts of a group at most that are solved as one dense problem: of any, and of those that
+/// stand. What is still falling will look different in the next step, and sweeps are good enough
+/// for it.
+const FEW_DENSE: usize = 8;
 const MOST_DENSE: usize = 130;
+/// What a contact that stands may slip by in a step without contact forces, in units of what
+/// gravity moves in one.
+const STANDING: f64 = 4.0;
 /// Contacts that all sweeps of a stage together look at, roughly, but for the fewest sweeps.
-const MOST_ROWS_SWEPT: usize = 100_000;
-const FEWEST_SWEEPS: usize = 20;
+const MOST_ROWS_SWEPT: usize = 40_000;
+const FEWEST_SWEEPS: usize = 8;
 /// Times at most that groups are found again because a contact outside them closed.
 const ASIDE: usize = 2;
 /// Gap below which two bodies touch at the end of a step, m.
@@ -73,6 +83,17 @@ struct Link {
     aim: f64,
 }
 
+/// How far a step has come with its contacts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Progress {
+    #[default]
+    Nothing,
+    /// The bodies are known.
+    Begun,
+    /// Rows were made and solved at an iterate.
+    Made,
+}
+
 /// Contacts of a step: who takes part, and the rows of the present stage.
 #[derive(Debug, Default)]
 pub(crate) struct Stage {
@@ -88,6 +109,8 @@ pub(crate) struct Stage {
     struck: Vec<V3>,
     hits: Vec<(bool, f64)>,
     groups: Groups,
+    sweeper: Sweeper,
+    progress: Progress,
     /// Rotation of each mover at the start of the step and when the rows were made, and its
     /// centre then, m. Contacts see bodies as rigid, whatever joints strain them by.
     turns: Vec<[M3; 2]>,
@@ -123,8 +146,20 @@ impl Stage {
         }
     }
 
+    /// A new step.
+    pub fn reset(&mut self) {
+        self.progress = Progress::Nothing;
+        self.links.clear();
+    }
+
+    /// Whether the bodies of this step are known.
+    pub fn has_begun(&self) -> bool {
+        self.progress != Progress::Nothing
+    }
+
     /// Finds the bodies that take part and where they are touched.
     pub fn begin(&mut self, scene: &Scene<'_>, dual: &Dual) {
+        self.progress = Progress::Begun;
         self.find_movers(scene, dual);
         self.turns.clear();
         self.turns.extend(self.movers.all.iter().map(|m| {
@@ -139,10 +174,11 @@ impl Stage {
             let (arm_a, _) = self.start_place(scene, point.a, &point.anchor_a);
             let (arm_b, at) = self.start_place(scene, point.b, &point.anchor_b);
             // Where no second stage takes the speed away again, moving out must be slow.
-            let out = if scene.projects {
-                PUSH_SPEED * scene.h
-            } else {
-                -0.1 * point.gap
+            let slow = -RECOVERY * point.gap;
+            let out = match (scene.projects, scene.points.len() > FEW_ROWS) {
+                (true, true) => slow.min(PUSH_SPEED * scene.h),
+                (true, false) => PUSH_SPEED * scene.h,
+                (false, _) => slow,
             };
             self.links.push(Link {
                 sides: [a, b],
@@ -246,7 +282,8 @@ impl Stage {
 
     /// Rows of the first stage at the present iterate. Forces start as those remembered, or, in
     /// a later iteration of the same step, as those of the last one.
-    pub fn first(&mut self, scene: &Scene<'_>, dual: &mut Dual, again: bool) {
+    pub fn first(&mut self, scene: &Scene<'_>, dual: &mut Dual) {
+        let again = std::mem::replace(&mut self.progress, Progress::Made) == Progress::Made;
         if again {
             for (link, row) in self.links.iter_mut().zip(&self.rows) {
                 link.first = [row.lambda, torque_of(row)];
@@ -296,6 +333,7 @@ impl Stage {
                 let about = frame.map(|axis| dot(&axis, &turned));
                 row.resist(point.torsional, point.rolling, about, &self.movers.all);
             }
+            row.standing = stands(scene, &row);
             self.rows.push(row);
         }
         for (index, row) in self.rows.iter_mut().enumerate() {
@@ -350,12 +388,14 @@ impl Stage {
         largest
     }
 
-    /// Solves the rows of the present stage; returns the iterations.
-    pub fn solve(&mut self, settings: &Settings) -> usize {
+    /// Solves the rows of the present stage, which may be solved but for a small change; returns
+    /// the iterations.
+    pub fn solve(&mut self, settings: &Settings, again: bool) -> usize {
         let Stage {
             rows,
             movers,
             groups,
+            sweeper,
             ..
         } = self;
         // At rest the forces of the last step are those of this one. The residual says nothing of
@@ -365,7 +405,12 @@ impl Stage {
         if exact && !spins && sweep::residual(rows, movers) <= 10.0 * settings.cone_tolerance {
             return 0;
         }
-        let affordable = (MOST_ROWS_SWEPT / rows.len().max(1)).max(FEWEST_SWEEPS);
+        let affordable = MOST_ROWS_SWEPT / rows.len().max(1);
+        let affordable = if again {
+            (affordable / 4).max(2)
+        } else {
+            affordable.max(FEWEST_SWEEPS)
+        };
         let (tolerance, limit) = (
             settings.contact_tolerance,
             settings.sweep_limit.min(affordable),
@@ -375,13 +420,13 @@ impl Stage {
             _ => Way::Newton,
         };
         let (first, most) = match settings.contact_solver {
-            _ if spins => (limit, 0),
-            ContactSolver::Automatic => (FIRST_SWEEPS, MOST_DENSE),
-            ContactSolver::GaussSeidel | ContactSolver::Penalty => (limit, 0),
-            ContactSolver::Anticipation | ContactSolver::Splitting => (0, usize::MAX),
+            _ if spins => (limit, [0; 2]),
+            ContactSolver::Automatic => (FIRST_SWEEPS.min(limit), [FEW_DENSE, MOST_DENSE]),
+            ContactSolver::GaussSeidel | ContactSolver::Penalty => (limit, [0; 2]),
+            ContactSolver::Anticipation | ContactSolver::Splitting => (0, [usize::MAX; 2]),
         };
-        let (mut count, mut enough) = sweep::solve(rows, movers, tolerance, first);
-        if !enough && most > 0 {
+        let (mut count, mut enough) = sweeper.solve(rows, movers, tolerance, first);
+        if !enough && most[0] > 0 {
             let mut all = false;
             // A contact that was left aside as open may close by what the others did.
             for _ in 0..ASIDE {
@@ -394,7 +439,7 @@ impl Stage {
             enough = all || settings.contact_solver != ContactSolver::Automatic;
         }
         if !enough && first < limit {
-            count += sweep::solve(rows, movers, tolerance, limit - first).0;
+            count += sweeper.solve(rows, movers, tolerance, limit - first).0;
         }
         count
     }
@@ -448,7 +493,8 @@ impl Stage {
             let link = self.links[index];
             self.links[index].second = link.touches.then_some(self.rows.len() as u32);
             if link.touches {
-                let row = self.second_row(scene, point, &link);
+                let mut row = self.second_row(scene, point, &link);
+                row.standing = stands(scene, &row);
                 self.rows.push(row);
                 self.approaches.push(approach(scene, point));
                 self.struck.push([0.0; 3]);
@@ -594,6 +640,7 @@ impl Stage {
             let world = |f: [V3; 2]| f.map(|f| along(&frame, &f));
             memory.entries.push(Remembered {
                 key: key_of(point),
+                anchor: point.anchor_a,
                 first: world(done.first),
                 total: world(done.total),
             });
@@ -640,6 +687,12 @@ fn approach(scene: &Scene<'_>, point: &ContactPoint) -> Approach {
 /// Displacement of the sides that are not bodies, b's minus a's, in the frame, m.
 fn carried(frame: &[V3; 3], point: &ContactPoint, h: f64) -> V3 {
     frame.map(|axis| h * dot(&axis, &point.surface_velocity))
+}
+
+/// Whether a contact would hardly move in this step if it did not push.
+fn stands(scene: &Scene<'_>, row: &ContactRow) -> bool {
+    let most = STANDING * scene.model.gravity.length() * scene.h * scene.h;
+    dot(&row.free, &row.free) <= most * most
 }
 
 /// The rotation that contacts see of a body whose map is A.

@@ -17,6 +17,8 @@ const TURNS: usize = 4;
 const CONTRACTION: f64 = 0.3;
 /// Times at most that gaps are corrected for the curved path of rotating bodies.
 const BENDS: usize = 2;
+/// What the curved path may add to a gap before it is corrected for, m.
+const BENT: f64 = 1e-8;
 
 /// Finds contacts, and which blocks of bodies they touch.
 pub(super) fn find_contacts(
@@ -30,6 +32,7 @@ pub(super) fn find_contacts(
         return;
     }
     crate::contact::detect(model, state, control, h, &mut work.contacts);
+    work.stage.reset();
     work.touched.fill(false);
     for point in &work.contacts.points {
         for body in [point.a, point.b].into_iter().flatten() {
@@ -94,20 +97,20 @@ pub(super) fn hold_apart(
         return Ok(None);
     }
     let (stage, dual, scene) = stage_of(model, state, work, scheme);
-    if report.iterations == 1 {
+    if report.iterations == 1 || !stage.has_begun() {
         stage.begin(&scene, dual);
     }
-    stage.first(&scene, dual, report.iterations > 1);
+    stage.first(&scene, dual);
     let (tolerance, rule) = (work.settings.contact_tolerance, work.settings.iteration());
     let mut wrong = 0.0;
     for turn in 0..TURNS {
-        report.sweeps += work.stage.solve(&work.settings);
+        report.sweeps += work.stage.solve(&work.settings, turn > 0);
         for _ in 0..BENDS {
             let (stage, _, scene) = stage_of(model, state, work, scheme);
-            if stage.bend(&scene) <= tolerance {
+            if stage.bend(&scene) <= BENT {
                 break;
             }
-            report.sweeps += work.stage.solve(&work.settings);
+            report.sweeps += work.stage.solve(&work.settings, true);
         }
         for mover in work.stage.movers.all.iter_mut().filter(|m| !m.loose) {
             let untold = std::mem::take(&mut mover.untold);
@@ -128,7 +131,9 @@ pub(super) fn hold_apart(
     let Stage { rows, movers, .. } = &work.stage;
     report.contact_residual = sweep::residual(rows, movers);
     report.penetration = work.stage.end_first();
-    Ok(Some(wrong))
+    // Where joints and contacts only take turns, another linearisation would not help.
+    let together = work.stage.movers.answer_together();
+    Ok(Some(if together { wrong } else { 0.0 }))
 }
 
 /// Whether joints hold a body in contact.
@@ -200,8 +205,8 @@ pub(super) fn stop_approach(
     stage.second(&scene, dual);
     note(work);
     let (tolerance, h) = (work.settings.contact_tolerance, scheme.h);
-    for _ in 0..TURNS {
-        report.sweeps += work.stage.solve(&work.settings);
+    for turn in 0..TURNS {
+        report.sweeps += work.stage.solve(&work.settings, turn > 0);
         for mover in work.stage.movers.all.iter_mut().filter(|m| !m.loose) {
             let untold = std::mem::take(&mut mover.untold);
             movers::hasten(&mut work.newton, mover.body as usize, h, &untold);

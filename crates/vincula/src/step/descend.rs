@@ -116,7 +116,7 @@ impl Descent {
     ) {
         self.solves += 1;
         let trusted = update <= TRUSTED && self.solves < FAST && !self.is_lost;
-        if !work.contacts.points.is_empty() && !(trusted && !self.is_slow()) {
+        if !work.contacts.points.is_empty() {
             // Contacts are no part of the potential, and start from the pose of the flight.
             self.caution = MOST_CAUTION.min((self.solves as f64 / 8.0).exp2().floor());
             return;

@@ -27,7 +27,11 @@ pub(super) fn solve_step(
     scheme: &Scheme,
 ) -> Result<StepReport, StepError> {
     let time = state.time;
-    let rule = work.settings.iteration();
+    let mut rule = work.settings.iteration();
+    if !work.contacts.points.is_empty() && work.settings.integrator == Integrator::Tempered {
+        // A contact that opens and closes by turns would keep all others waiting.
+        rule.limit = rule.limit.min(TOUCHING_LIMIT);
+    }
     let mut report = StepReport {
         iterations: 0,
         converged: false,
@@ -62,9 +66,15 @@ pub(super) fn solve_step(
         let mut wrong = 0.0;
         let mut fit = correct(model, work, scheme.h, rule.residual, true)
             .map_err(|fault| dual_fault(model, fault, time))?;
-        if let Some(off) = hold_apart(model, state, work, scheme, &mut report)
-            .map_err(|fault| dual_fault(model, fault, time))?
-        {
+        // Joints that are far from closed say nothing yet of how contacts move them.
+        let open = !flies_again && !(fit.violation <= OPEN) && report.iterations < rule.limit / 2;
+        let off = if open {
+            None
+        } else {
+            hold_apart(model, state, work, scheme, &mut report)
+                .map_err(|fault| dual_fault(model, fault, time))?
+        };
+        if let Some(off) = off {
             wrong = off;
             fit.update = largest_update(work);
             fit.violation = work.dual.violation(model, &work.newton, scheme.h);
@@ -82,7 +92,8 @@ pub(super) fn solve_step(
             (agreeing, report.converged) = (agreeing + 1, false);
         }
         if report.converged || report.iterations >= rule.limit {
-            if !report.converged && !flies_again {
+            // With contacts the last solve has closed the joints, and turning would open them.
+            if !report.converged && !flies_again && work.contacts.points.is_empty() {
                 descent.advance(model, state, work, scheme, report.update);
             }
             return finish(model, work, report, time);
@@ -96,6 +107,10 @@ pub(super) fn solve_step(
     }
 }
 
+/// Linearisations at most of a step with contacts.
+const TOUCHING_LIMIT: usize = 30;
+/// Gap of a joint, m, up to which contacts are looked at.
+const OPEN: f64 = 1e-3;
 /// Disagreement of contacts and joints, m, beyond which a step is linearised again, and how
 /// often.
 const DISAGREEMENT: f64 = 1e-9;
@@ -126,7 +141,8 @@ fn is_settled(
     slow: bool,
 ) -> bool {
     if !(fit.violation <= CLOSED * rule.residual) {
-        return false;
+        // Where nothing moves any more, what contacts and limits disagree on stays.
+        return !work.contacts.points.is_empty() && fit.update <= STILL;
     }
     if fit.update <= rule.update {
         return true;
@@ -138,6 +154,9 @@ fn is_settled(
     fit.update <= rule.rotation
         && (slow || work.active.iter().map(stretch).all(|x| x <= rule.stretch))
 }
+
+/// Change of an entry of A that is none.
+const STILL: f64 = 1e-7;
 
 /// Corrections with an old factor end somewhat above the residual that they aim at.
 const CLOSED: f64 = 10.0;
