@@ -27,6 +27,8 @@ pub struct Advance {
     pub penetration: f64,
     /// Largest violation of Coulomb's law, relative to the largest contact force.
     pub contact_residual: f64,
+    /// Whether the step could only be taken in parts.
+    pub parted: bool,
 }
 
 /// A scene in motion.
@@ -195,6 +197,7 @@ impl AffineEngine {
             contacts: report.contacts,
             penetration: report.penetration,
             contact_residual: report.contact_residual,
+            parted: report.parts > 1,
         })
     }
 }

@@ -145,6 +145,12 @@ fn warnings(request: &RunArgs, scene: &Scene, engine: &Engine, outcome: &Outcome
             outcome.unconverged, outcome.steps
         ));
     }
+    if outcome.parted > 0 {
+        warnings.push(format!(
+            "{} of {} steps could only be taken in parts; a smaller h may be faster",
+            outcome.parted, outcome.steps
+        ));
+    }
     let gain = outcome.energy[2];
     if !scene.is_driven() && gain > SUSPECT_GAIN * outcome.kinetic_max {
         warnings.push(format!(

@@ -29,6 +29,8 @@ pub struct Outcome {
     pub iterations_mean: f64,
     /// Steps that did not reach their tolerance.
     pub unconverged: usize,
+    /// Steps that could only be taken in parts.
+    pub parted: usize,
     /// Largest violation of a joint at the end of a step, m.
     pub residual_max: f64,
     /// Most points of contact in a step.
@@ -117,7 +119,7 @@ pub fn simulate(
     if let Some(recording) = recording.as_deref_mut() {
         recording.keep(scene, &engine.view(scene), 0);
     }
-    let (mut done, mut iterations, mut unconverged) = (0, 0, 0);
+    let (mut done, mut iterations, mut unconverged, mut parted) = (0, 0, 0, 0);
     let (mut residual_max, mut error) = (0.0f64, None);
     let (mut contacts, mut penetration_max, mut contact_residual_max) = (0, 0.0f64, 0.0f64);
     while done < steps {
@@ -133,6 +135,7 @@ pub fn simulate(
         done += 1;
         iterations += advance.iterations;
         unconverged += usize::from(!advance.converged);
+        parted += usize::from(advance.parted);
         residual_max = residual_max.max(advance.residual);
         contacts = contacts.max(advance.contacts);
         penetration_max = penetration_max.max(advance.penetration);
@@ -156,6 +159,7 @@ pub fn simulate(
         wall,
         iterations_mean: iterations as f64 / done as f64,
         unconverged,
+        parted,
         residual_max,
         contacts,
         penetration_max,

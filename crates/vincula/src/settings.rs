@@ -30,6 +30,9 @@ pub struct Settings {
     pub residual_tolerance: f64,
     /// Newton iterations at most.
     pub iteration_limit: usize,
+    /// Equal parts at most that a step is taken in when it cannot be solved as a whole; 1 refuses
+    /// it.
+    pub part_limit: usize,
     /// Threads at most; results do not depend on it. Worlds too small to gain use one.
     pub threads: usize,
     /// Which solver serves the contacts.
@@ -53,6 +56,7 @@ impl Default for Settings {
             stretch_tolerance: 1.0,
             residual_tolerance: 1e-11,
             iteration_limit: 50,
+            part_limit: 8,
             threads: 1,
             contact_solver: ContactSolver::Automatic,
             cone_tolerance: 1e-9,

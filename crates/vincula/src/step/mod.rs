@@ -5,6 +5,7 @@ mod contact;
 mod descend;
 mod error;
 mod flight;
+mod parts;
 mod predict;
 mod shock;
 mod solve;
@@ -42,9 +43,14 @@ pub struct StepReport {
     pub contact_residual: f64,
     /// How deep the worst contact is at the end of the step, m.
     pub penetration: f64,
+    /// Parts that the step was taken in: one, unless it could not be solved as a whole.
+    pub parts: usize,
 }
 
 /// Advances the state by h seconds.
+///
+/// A step that cannot be solved is taken in up to [`Settings::part_limit`] equal parts. Contact
+/// readings are then those of the last part.
 ///
 /// On an error the state is untouched.
 pub fn step(
@@ -55,6 +61,27 @@ pub fn step(
     h: f64,
 ) -> Result<StepReport, StepError> {
     check(model, state, control, work, h)?;
+    let error = match attempt(model, state, control, work, h) {
+        Ok(report) => return Ok(report),
+        Err(error) => error,
+    };
+    // Frames that the user moves are where they are told to be only at the start of a step.
+    let most = if control.frames.is_empty() && parts::may_help(&error) {
+        work.settings.part_limit
+    } else {
+        1
+    };
+    parts::in_halves(model, state, control, work, h, most).ok_or(error)
+}
+
+/// Makes the step as a whole.
+fn attempt(
+    model: &Model,
+    state: &mut State,
+    control: &Control,
+    work: &mut Workspace,
+    h: f64,
+) -> Result<StepReport, StepError> {
     work.gather_forces(model, state, control, h);
     if let Some(report) = stream::advance(model, state, work, h) {
         return Ok(report);

@@ -41,6 +41,7 @@ pub(super) fn solve_step(
         sweeps: 0,
         contact_residual: 0.0,
         penetration: 0.0,
+        parts: 1,
     };
     let projects = work.settings.integrator.projects();
     let flies_again = work.settings.integrator == Integrator::Rattle;

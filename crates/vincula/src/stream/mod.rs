@@ -173,6 +173,7 @@ impl Stream {
             sweeps: 0,
             contact_residual: 0.0,
             penetration: 0.0,
+            parts: 1,
         })
     }
 
