@@ -203,6 +203,20 @@ impl Dual {
         worst.max(self.axis_sides(model, work, h)).max(bordered)
     }
 
+    /// The joint that is open the most and by how much, m, after `violation`.
+    pub(crate) fn most_open(&self) -> (usize, f64) {
+        let mut worst = (0, 0.0f64);
+        for (index, rows) in self.joints.iter().enumerate() {
+            let start = self.offsets[index];
+            for value in &self.lambda[start..start + rows.constraints as usize] {
+                if !(value.abs() <= worst.1) {
+                    worst = (index, value.abs());
+                }
+            }
+        }
+        worst
+    }
+
     /// `Σ |λ C|` over the constraints for these forces λ, N, where `violation` was asked for C,
     /// J.
     pub(crate) fn penalty(&self, forces: &[f64]) -> f64 {

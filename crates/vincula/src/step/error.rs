@@ -53,6 +53,19 @@ pub enum StepError {
         /// Time at the start of the step, s.
         time: f64,
     },
+    /// A joint could not be closed.
+    #[error(
+        "joint '{joint}' stays open by {gap:.1e} m at t = {time} s, with what pushes against it; use \
+         a smaller step"
+    )]
+    Open {
+        /// Name of the joint.
+        joint: String,
+        /// How far it is open, m.
+        gap: f64,
+        /// Time at the start of the step, s.
+        time: f64,
+    },
     /// The dual system could not be factored.
     #[error("the joints around '{joint}' could not be solved at t = {time} s: {reason}")]
     Dual {

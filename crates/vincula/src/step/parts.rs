@@ -59,6 +59,37 @@ pub(super) fn may_help(error: &StepError) -> bool {
         StepError::NotFinite { .. }
         | StepError::Inverted { .. }
         | StepError::Contact { .. }
+        | StepError::Open { .. }
         | StepError::Dual { .. } => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prelude::*;
+
+    #[test]
+    fn two_halves_are_two_steps() {
+        let mut builder = ModelBuilder::new();
+        let half_extents = DVec3::new(0.5, 0.05, 0.05);
+        let rod = BodyDef::new("rod", Shape::Box { half_extents }, 1000.0).at(DVec3::X * 0.5);
+        let rod = builder.body(rod);
+        builder.joint(JointDef::ball("pivot", World, rod, DVec3::ZERO));
+        let model = builder.build().unwrap();
+        let control = Control::new(&model);
+        let (mut halved, mut twice) = (model.initial_state(), model.initial_state());
+        let mut work = Workspace::new(&model, Settings::default());
+        let h = 0.02;
+        let report = in_halves(&model, &mut halved, &control, &mut work, h, 2).unwrap();
+        assert_eq!((report.parts, report.iterations), (2, 2));
+        for _ in 0..2 {
+            attempt(&model, &mut twice, &control, &mut work, 0.5 * h).unwrap();
+        }
+        assert_eq!(halved.center(rod), twice.center(rod));
+        assert_eq!(halved.time, h);
+        let refused = in_halves(&model, &mut halved, &control, &mut work, h, 1);
+        assert!(refused.is_none());
+        assert_eq!(halved.time, h);
     }
 }

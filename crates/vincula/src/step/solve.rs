@@ -97,6 +97,10 @@ pub(super) fn solve_step(
             if !report.converged && !flies_again && work.contacts.points.is_empty() {
                 descent.advance(model, state, work, scheme, report.update);
             }
+            let gave_up = !report.converged && work.settings.integrator == Integrator::Tempered;
+            if gave_up && fit.violation > GAPING {
+                return Err(gaping(model, work, scheme.h, time));
+            }
             return finish(model, work, report, time);
         }
         if flies_again {
@@ -116,6 +120,20 @@ const OPEN: f64 = 1e-3;
 /// often.
 const DISAGREEMENT: f64 = 1e-9;
 const AGREEING: usize = 6;
+
+/// Gap of a joint, m, with which no step ends.
+const GAPING: f64 = 1e-6;
+
+/// Names the joint that is open the most.
+fn gaping(model: &Model, work: &mut Workspace, h: f64, time: f64) -> StepError {
+    work.dual.violation(model, &work.newton, h);
+    let (joint, gap) = work.dual.most_open();
+    StepError::Open {
+        joint: model.joints[joint].name.clone(),
+        gap,
+        time,
+    }
+}
 
 /// The last iterate is the end of the step if it is finite.
 fn finish(
