@@ -98,7 +98,10 @@ fn swing(shift: f64, gravity: f64, with_condition: bool) -> Outcome<Swing> {
 
 /// Whether the swing comes no nearer to the flat rhombus than it may, and turns back.
 fn turns_back(gravity: f64, nearest: f64) -> Outcome<bool> {
-    let swing = swing(1e-10, gravity, false)?;
+    // A linkage that tips over is pulled apart, and the method says so.
+    let Ok(swing) = swing(1e-10, gravity, false) else {
+        return Ok(false);
+    };
     let width = swing.samples.iter().map(|it| it.width);
     Ok(swing.worst < 1e-8 && width.fold(f64::INFINITY, f64::min) > nearest)
 }
