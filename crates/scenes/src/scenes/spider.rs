@@ -21,7 +21,7 @@ pub(super) const ENTRY: Entry = Entry {
     params: &[
         Param::step(0.005),
         Param::duration(5.0),
-        Param::int("legs", 8, (1, 1000), "number of legs"),
+        Param::int("legs", 8, (1, 4000), "number of legs"),
         Param::choice("joint", &["hinge", "ball"], "joints of hips and knees"),
         Param::float("radius", 0.2, (1e-2, 100.0), "m", "radius of the hub"),
         Param::float("thigh", 0.3, (1e-2, 10.0), "m", "length of the upper links"),

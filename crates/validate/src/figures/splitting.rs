@@ -12,9 +12,9 @@ use vincula_scenes::Scene;
 use super::Drawn;
 use crate::motion::Outcome;
 
-const LEGS: [usize; 7] = [8, 16, 32, 64, 128, 256, 512];
+const LEGS: [usize; 8] = [8, 16, 32, 64, 128, 256, 512, 1024];
 /// Beyond this the whole hub takes too long to wait for.
-const MOST_WHOLE: usize = 256;
+const MOST_WHOLE: usize = 1024;
 
 fn spider(legs: usize) -> Outcome<Scene> {
     let text = legs.to_string();
