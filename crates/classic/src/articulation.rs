@@ -14,7 +14,7 @@ use vincula::joint::MAX_ROWS;
 use vincula_blocks::{BlockMatrix, Factorization, Pattern, direct_solver};
 
 use crate::system::rows::{Linear, Six, dot6};
-use crate::system::{MethodError, System, apply_inverse_mass};
+use crate::system::{MethodError, Refusal, System, apply_inverse_mass};
 
 /// `M⁻¹ Jᵀ` of one joint: its rows for both bodies.
 type Weighted = [[Six; MAX_ROWS]; 2];
@@ -42,7 +42,7 @@ pub struct Articulation {
 
 impl Articulation {
     /// Looks at the graph of the joints; `method` signs the errors.
-    pub fn new(method: &'static str, system: &System) -> Result<Articulation, MethodError> {
+    pub fn new(method: &'static str, system: &System) -> Result<Articulation, Refusal> {
         let joints: Vec<usize> = (0..system.joints.len())
             .filter(|&joint| system.joints[joint].rows() > 0)
             .collect();
@@ -50,7 +50,11 @@ impl Articulation {
         let sizes: Vec<usize> = joints.iter().map(|&j| system.joints[j].rows()).collect();
         let shared = shared_bodies(&ends, system.bodies.len());
         let edges: Vec<_> = shared.iter().map(|(a, b)| (a.0, b.0)).collect();
-        let refuse = |reason: String| MethodError::Solver { method, reason };
+        let refuse = |reason: String| Refusal {
+            method,
+            reason: MethodError::Solver { method, reason }.to_string(),
+            instead: "--method affine",
+        };
         let pattern = Pattern::new(&sizes, &edges).map_err(|e| refuse(e.to_string()))?;
         let solver = match joints.len() {
             0 => None,

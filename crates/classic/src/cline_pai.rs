@@ -102,11 +102,7 @@ impl ClinePai {
     ) -> Result<ClinePai, Refusal> {
         refuse_foreign(NAME, model)?;
         let system = System::new(model, state);
-        let joints = Articulation::new(NAME, &system).map_err(|error| Refusal {
-            method: NAME,
-            reason: error.to_string(),
-            instead: "--method affine",
-        })?;
+        let joints = Articulation::new(NAME, &system)?;
         let (bodies, rows) = (system.bodies.len(), joints.rows());
         Ok(ClinePai {
             settings,

@@ -87,11 +87,7 @@ impl RigidImplicit {
         refuse_limits(NAME, model)?;
         refuse_colliders(NAME, model)?;
         let system = System::new(model, state);
-        let joints = Articulation::new(NAME, &system).map_err(|error| Refusal {
-            method: NAME,
-            reason: error.to_string(),
-            instead: "--method affine",
-        })?;
+        let joints = Articulation::new(NAME, &system)?;
         let (bodies, rows) = (system.bodies.len(), joints.rows());
         Ok(RigidImplicit {
             settings,
