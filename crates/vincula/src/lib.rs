@@ -25,6 +25,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod apart;
 pub mod body;
 pub mod contact;
 pub mod diagnostics;

@@ -2,6 +2,7 @@
 
 use glam::DVec3;
 
+use crate::apart::Apart;
 use crate::contact::stage::Stage;
 use crate::contact::{ContactSolver, Contacts};
 use crate::dual::{Dual, SolverChoice};
@@ -155,6 +156,8 @@ pub struct Workspace {
     pub(crate) linear: bool,
     /// The streamed step, for worlds of long chains.
     pub(crate) stream: Option<Stream>,
+    /// The groups of a world that falls apart; then only they are stepped.
+    pub(crate) apart: Option<Apart>,
     uniform: bool,
     plain: bool,
     /// The model that it is for.
@@ -164,6 +167,33 @@ pub struct Workspace {
 impl Workspace {
     /// Sizes everything for a model.
     pub fn new(model: &Model, settings: Settings) -> Workspace {
+        let stream = Stream::new(model, &settings);
+        let apart = match stream {
+            Some(_) => None,
+            None => Apart::new(model, &settings),
+        };
+        let blocks = if apart.is_some() {
+            0
+        } else {
+            model.params.len()
+        };
+        Workspace {
+            stream,
+            apart,
+            ..Workspace::sized(model, settings, blocks)
+        }
+    }
+
+    /// The same for a world that is stepped as a whole.
+    pub(crate) fn whole(model: &Model, settings: Settings) -> Workspace {
+        Workspace {
+            stream: Stream::new(model, &settings),
+            ..Workspace::sized(model, settings, model.params.len())
+        }
+    }
+
+    /// Room for the unknowns of this many blocks of bodies.
+    fn sized(model: &Model, settings: Settings, blocks: usize) -> Workspace {
         let linear = model
             .joints
             .iter()
@@ -201,8 +231,8 @@ impl Workspace {
         Workspace {
             settings,
             level,
-            newton: vec![NewtonBlock::ZERO; model.params.len()],
-            next: vec![StateBlock::REST; model.params.len()],
+            newton: vec![NewtonBlock::ZERO; blocks],
+            next: vec![StateBlock::REST; blocks],
             jointed,
             touched: vec![false; model.params.len()],
             loose: vec![false; model.params.len()],
@@ -234,7 +264,8 @@ impl Workspace {
             total: vec![0.0; model.dual_rows()],
             end: model.ground.is_some().then(|| State::at_rest(model)),
             linear,
-            stream: Stream::new(model, &settings),
+            stream: None,
+            apart: None,
             uniform,
             plain: false,
             identity: model.identity,
@@ -248,7 +279,8 @@ impl Workspace {
 
     /// Threads that steps run on.
     pub fn threads(&self) -> usize {
-        self.stream.as_ref().map_or(1, Stream::threads)
+        let apart = self.apart.as_ref().map_or(1, Apart::threads);
+        self.stream.as_ref().map_or(apart, Stream::threads)
     }
 
     /// The dual system: its islands and plans.

@@ -9,6 +9,7 @@ mod identity;
 mod ids;
 mod rigid;
 mod state;
+mod subset;
 
 pub use assemble::{Assembly, AssemblyError};
 pub use builder::{BodyDef, Damping, Drag, ModelBuilder};

@@ -61,6 +61,20 @@ pub fn step(
     h: f64,
 ) -> Result<StepReport, StepError> {
     check(model, state, control, work, h)?;
+    if let Some(apart) = &mut work.apart {
+        return apart.step(state, control, h);
+    }
+    advance(model, state, control, work, h)
+}
+
+/// Makes the step as a whole, or in parts where that fails.
+pub(crate) fn advance(
+    model: &Model,
+    state: &mut State,
+    control: &Control,
+    work: &mut Workspace,
+    h: f64,
+) -> Result<StepReport, StepError> {
     let error = match attempt(model, state, control, work, h) {
         Ok(report) => return Ok(report),
         Err(error) => error,
