@@ -197,6 +197,17 @@ impl Inverse {
         }
     }
 
+    /// From sixteen numbers: six direct, three cross, six diagonal, one translation.
+    #[inline(always)]
+    pub fn from_numbers(x: &[f64; 16]) -> Inverse {
+        Inverse {
+            direct: [x[0], x[1], x[2], x[3], x[4], x[5]],
+            cross: [x[6], x[7], x[8]],
+            diagonal: [x[9], x[10], x[11], x[12], x[13], x[14]],
+            translation: x[15],
+        }
+    }
+
     /// `H̄⁻¹ F` for a load F on A, body frame.
     #[inline(always)]
     pub fn solve(&self, f: &M3) -> M3 {

@@ -7,6 +7,7 @@ use super::choose::{Draft, Solver};
 use super::linearize::JointRows;
 use super::plan::{IslandPlan, SolverChoice};
 use super::ports::{NO_PORT, PORTS, PortBlock};
+use super::squares::Squares;
 use super::{Dual, DualFault, Incidence};
 use crate::math::dispatch::Level;
 use crate::math::lanes::{LANES, place, scatter};
@@ -117,11 +118,13 @@ impl Dual {
         for joint in &model.joints {
             offsets.push(offsets[offsets.len() - 1] + joint.dual_rows());
         }
+        let squares = Squares::new(model, &joints, &offsets);
         let mut dual = Dual {
             islands: Vec::new(),
             axes: Dual::axis_rows(model, &offsets),
             joints,
             general,
+            squares,
             ports,
             level,
             lambda: vec![0.0; model.dual_rows()],

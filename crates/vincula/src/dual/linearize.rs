@@ -2,6 +2,7 @@
 
 use super::Dual;
 use super::ports::NO_PORT;
+use super::squares::square_rows;
 use crate::body::affine::Inverse;
 use crate::integrate::newton::NewtonBlock;
 use crate::joint::rows::{Carried, Gradient, RowKind};
@@ -30,7 +31,7 @@ impl GeneralRow {
 }
 
 /// The body of an end at the world.
-const WORLD: u32 = u32::MAX;
+pub(super) const WORLD: u32 = u32::MAX;
 
 /// A joint as one of its bodies feels it. Small, because every pass reads all of them.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +58,8 @@ pub(crate) struct JointRows {
     pub points: bool,
     /// Rows that are constraints; the others are laws along free coordinates.
     pub constraints: u8,
+    /// The general rows that `squares.rs` looks after: the first, and how many.
+    pub squares: (u8, u8),
 }
 
 impl JointRows {
@@ -81,7 +84,17 @@ impl JointRows {
             b: side(&joint.b, -1.0),
             points,
             constraints: joint.rows() as u8,
+            squares: square_rows(joint, points),
         }
+    }
+}
+
+impl JointRows {
+    /// Whether `squares.rs` looks after this general row.
+    #[inline(always)]
+    pub(super) fn is_square(&self, general: usize) -> bool {
+        let (first, count) = self.squares;
+        (first as usize..(first + count) as usize).contains(&general)
     }
 }
 
@@ -181,8 +194,10 @@ impl Dual {
         if self.general.is_empty() {
             return;
         }
+        self.squares
+            .linearize(self.level, work, moved, responds, &mut self.general);
         for (rows, joint) in self.joints.iter().zip(&model.joints) {
-            if rows.a.count == 0 {
+            if rows.a.count == rows.squares.1 {
                 continue;
             }
             let (a, b) = if moved {
@@ -195,7 +210,7 @@ impl Dual {
             };
             let first = if rows.points { 3 } else { 0 };
             let frames = [Frame::of(&rows.a, work), Frame::of(&rows.b, work)];
-            for k in 0..rows.a.count as usize {
+            for k in (0..rows.a.count as usize).filter(|k| !rows.is_square(*k)) {
                 let row = joint.linearize(first + k, &a, &b);
                 let sides = [(&rows.a, &row.a), (&rows.b, &row.b)];
                 for ((side, gradient), frame) in sides.into_iter().zip(&frames) {

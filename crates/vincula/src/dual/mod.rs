@@ -16,6 +16,7 @@ pub mod plan;
 pub(crate) mod ports;
 mod reach;
 mod redundancy;
+mod squares;
 mod sweeps;
 mod turning;
 
@@ -37,6 +38,7 @@ use hubs::Hub;
 use island::Island;
 use linearize::{GeneralRow, JointRows, SideRows, dot9};
 use ports::{NO_PORT, PortBlock};
+use squares::Squares;
 
 /// One joint seen from a body: which joint, and whether the body is its first end.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +57,8 @@ pub struct Dual {
     axes: Vec<AxisRow>,
     /// Their rows that are not points.
     general: Vec<GeneralRow>,
+    /// Those of them that keep axes square.
+    squares: Squares,
     /// First row of each joint among the rows of the model.
     offsets: Vec<usize>,
     /// Joints at each body: `incidences[starts[b]..starts[b + 1]]`.
@@ -174,6 +178,7 @@ impl Dual {
             return 0.0;
         }
         let mut worst = 0.0f64;
+        self.squares.measure(self.level, work, &mut self.lambda);
         for index in 0..self.joints.len() {
             let rows = &self.joints[index];
             let range = self.offsets[index]..self.offsets[index + 1];
@@ -183,10 +188,15 @@ impl Dual {
                 self.lambda[range.start..range.start + 3].copy_from_slice(&gap);
             }
             let first = if ported { 3 } else { 0 };
-            if range.len() > first {
+            let done = first + rows.squares.1 as usize;
+            if rows.constraints as usize > done {
+                let skipped = if rows.points { 3 } else { 0 };
                 let joint = &model.joints[index];
                 let (a, b) = linearize::carried(joint, work);
                 for (row, kind) in joint.row_kinds().iter().enumerate().skip(first) {
+                    if row >= skipped && rows.is_square(row - skipped) {
+                        continue;
+                    }
                     self.lambda[range.start + row] = kind.value(&a, &b, joint.length);
                 }
             }
@@ -273,7 +283,12 @@ impl Dual {
                     let v: V3 = gather(&n.v, lane);
                     let first = if rows.points { 3 } else { 0 };
                     for (k, row) in side.rows(&self.general).iter().enumerate() {
-                        out[first + k] += h * (dot9(&row.a, &rate) + dot(&row.t, &v));
+                        let moved = if rows.is_square(k) {
+                            0.0
+                        } else {
+                            dot(&row.t, &v)
+                        };
+                        out[first + k] += h * (dot9(&row.a, &rate) + moved);
                     }
                 }
             }

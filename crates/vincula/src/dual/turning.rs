@@ -43,17 +43,22 @@ impl Dual {
         if self.general.is_empty() {
             return;
         }
+        self.turn_squares(model, state, scheme, forces, work);
         for (index, joint) in model.joints.iter().enumerate() {
             let rows = &self.joints[index];
             let first = if rows.points { 3 } else { 0 };
             let lambda = &forces[self.offsets[index] + first..self.offsets[index + 1]];
-            if lambda.iter().all(|l| *l == 0.0) {
+            let mut others = lambda.iter().enumerate();
+            if others.all(|(k, l)| *l == 0.0 || rows.is_square(k)) {
                 continue;
             }
             let start = (state.carried(&joint.a), state.carried(&joint.b));
             let now = carried(joint, work);
             let mut turned = [Gradient::ZERO; 2];
             for (k, l) in lambda.iter().enumerate() {
+                if rows.is_square(k) {
+                    continue;
+                }
                 let before = joint.linearize(first + k, &start.0, &start.1);
                 let after = joint.linearize(first + k, &now.0, &now.1);
                 turned[0].add_difference(-l, &before.a, &after.a);

@@ -79,13 +79,7 @@ impl NewtonBlock {
     /// H̄⁻¹ of one body.
     #[inline(always)]
     pub fn inverse_of(&self, lane: usize) -> Inverse {
-        let x: [f64; 16] = gather(&self.inverse, lane);
-        Inverse {
-            direct: [x[0], x[1], x[2], x[3], x[4], x[5]],
-            cross: [x[6], x[7], x[8]],
-            diagonal: [x[9], x[10], x[11], x[12], x[13], x[14]],
-            translation: x[15],
-        }
+        Inverse::from_numbers(&gather(&self.inverse, lane))
     }
 
     #[inline(always)]
