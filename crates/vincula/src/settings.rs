@@ -25,7 +25,8 @@ pub struct Settings {
     pub solver: SolverChoice,
     /// When a tempered step is linearised again. One linear solve takes a rotation for linear
     /// and stretches the body; this is the energy of that stretch over the inertial energy of
-    /// the rotation, at most.
+    /// the rotation, or over a hundredth of the kinetic energy of the body if that is more, at
+    /// most.
     pub stretch_tolerance: f64,
     /// Violation of a nonlinear row that is corrected with the same factor, m.
     pub residual_tolerance: f64,

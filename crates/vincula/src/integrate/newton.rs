@@ -345,9 +345,13 @@ fn potential_lanes(params: &ParamBlock, scheme: &Scheme, n: &NewtonBlock) -> f64
 kernel! {
     /// How much stretch the last increment causes that its linearisation does not know of:
     /// the elastic energy of the strain `½ WᵀW` of its skew part W over the inertial energy
-    /// `½c |W|²_M` of the same, the largest of the eight bodies.
+    /// `½c |W|²_M` of the same, or over a hundredth of the predicted kinetic energy where that
+    /// is more; the largest of the eight bodies.
     pub fn stretch(params: &ParamBlock, scheme: &Scheme, n: &NewtonBlock) -> f64 = stretch_lanes
 }
+
+/// Part of the kinetic energy of a body below which no stretch matters.
+const NEGLIGIBLE: f64 = 0.01;
 
 #[inline(always)]
 fn stretch_lanes(params: &ParamBlock, scheme: &Scheme, n: &NewtonBlock) -> f64 {
@@ -357,7 +361,9 @@ fn stretch_lanes(params: &ParamBlock, scheme: &Scheme, n: &NewtonBlock) -> f64 {
         let w = skew_matrix(&axial(&gather(&n.p, lane)));
         let strain = sym(&tmul(&w, &w)).map(|x| 0.5 * x);
         let inertial = scheme.c * body.kinetic_energy(&w, &[0.0; 3]);
-        let ratio = body.elastic_energy(&strain) / inertial.max(f64::MIN_POSITIVE);
+        let kinetic = body.kinetic_energy(&gather(&n.w, lane), &gather(&n.v, lane));
+        let known = inertial.max(NEGLIGIBLE * kinetic);
+        let ratio = body.elastic_energy(&strain) / known.max(f64::MIN_POSITIVE);
         largest = if ratio > largest { ratio } else { largest };
     }
     largest
