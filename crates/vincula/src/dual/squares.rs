@@ -126,21 +126,29 @@ impl Eight {
         }
     }
 
-    /// Gathers numbers of the bodies at either end; those of the world are given.
+    /// Gathers numbers of the bodies at either end, which `blocks` has; those of the world are
+    /// given.
     #[inline(always)]
-    fn gather<const N: usize>(
+    fn gather<'a, const N: usize>(
         &self,
         world: &[f64; N],
-        of: impl Fn(usize) -> [f64; N],
+        blocks: impl Fn(usize) -> &'a [Lane; N],
     ) -> [[Lane; N]; 2] {
         let mut ends = [[[0.0; LANES]; N]; 2];
         for (end, bodies) in ends.iter_mut().zip(&self.bodies) {
+            let (first, lane) = place(bodies[0] as usize);
+            let in_line = |k: usize| bodies[k] == bodies[0].wrapping_add(k as u32);
+            if lane == 0 && bodies[0] != WORLD && (1..LANES).all(in_line) {
+                *end = *blocks(first);
+                continue;
+            }
             for lane in 0..LANES {
-                let numbers = match bodies[lane] {
-                    WORLD => *world,
-                    body => of(body as usize),
-                };
-                scatter(end, lane, &numbers);
+                if bodies[lane] == WORLD {
+                    scatter(end, lane, world);
+                } else {
+                    let (block, at) = place(bodies[lane] as usize);
+                    scatter(end, lane, &gather(blocks(block), at));
+                }
             }
         }
         ends
@@ -149,18 +157,12 @@ impl Eight {
     /// A of the bodies at either end.
     #[inline(always)]
     fn maps(&self, work: &[NewtonBlock]) -> Ends {
-        self.gather(&IDENTITY, |body| {
-            let (block, lane) = place(body);
-            gather(&work[block].a, lane)
-        })
+        self.gather(&IDENTITY, |block| &work[block].a)
     }
 
     #[inline(always)]
     fn rotations(&self, work: &[NewtonBlock]) -> Ends {
-        self.gather(&IDENTITY, |body| {
-            let (block, lane) = place(body);
-            gather(&work[block].rot, lane)
-        })
+        self.gather(&IDENTITY, |block| &work[block].rot)
     }
 }
 
@@ -313,18 +315,10 @@ impl Squares {
             let rot = eight.rotations(work);
             let mut a = eight.maps(work);
             if moved {
-                let p = eight.gather(&[0.0; 9], |body| {
-                    let (block, lane) = place(body);
-                    gather(&work[block].p, lane)
-                });
+                let p = eight.gather(&[0.0; 9], |block| &work[block].p);
                 go_back(level, &rot, &p, &mut a);
             }
-            let inverse = responds.then(|| {
-                eight.gather(&[0.0; 16], |body| {
-                    let (block, lane) = place(body);
-                    gather(&work[block].inverse, lane)
-                })
-            });
+            let inverse = responds.then(|| eight.gather(&[0.0; 16], |block| &work[block].inverse));
             for (k, axes) in eight.axes.iter().enumerate() {
                 find_gradients(level, axes, &eight.length, &a, &rot, &mut row.a);
                 if let Some(inverse) = &inverse {
@@ -388,10 +382,7 @@ impl Dual {
         }
         for eight in eights.iter() {
             let (after, rot) = (eight.maps(work), eight.rotations(work));
-            let before = eight.gather(&IDENTITY, |body| {
-                let (block, lane) = place(body);
-                gather(&state.blocks[block].a, lane)
-            });
+            let before = eight.gather(&IDENTITY, |block| &state.blocks[block].a);
             let mut lost = [[[0.0; LANES]; 3]; 2];
             for (k, axes) in eight.axes.iter().enumerate() {
                 let mut force = [0.0; LANES];
