@@ -133,8 +133,8 @@ impl Eight {
         &self,
         world: &[f64; N],
         blocks: impl Fn(usize) -> &'a [Lane; N],
-    ) -> [[Lane; N]; 2] {
-        let mut ends = [[[0.0; LANES]; N]; 2];
+        ends: &mut [[Lane; N]; 2],
+    ) {
         for (end, bodies) in ends.iter_mut().zip(&self.bodies) {
             let (first, lane) = place(bodies[0] as usize);
             let in_line = |k: usize| bodies[k] == bodies[0].wrapping_add(k as u32);
@@ -151,20 +151,11 @@ impl Eight {
                 }
             }
         }
-        ends
-    }
-
-    /// A of the bodies at either end.
-    #[inline(always)]
-    fn maps(&self, work: &[NewtonBlock]) -> Ends {
-        self.gather(&IDENTITY, |block| &work[block].a)
-    }
-
-    #[inline(always)]
-    fn rotations(&self, work: &[NewtonBlock]) -> Ends {
-        self.gather(&IDENTITY, |block| &work[block].rot)
     }
 }
+
+/// Room for a matrix at either end.
+const NO_ENDS: Ends = [[[0.0; LANES]; 9]; 2];
 
 /// Gradients of one row of eight joints, and their responses.
 struct Gradients {
@@ -306,22 +297,25 @@ impl Squares {
         responds: bool,
         general: &mut [GeneralRow],
     ) {
-        let zero = [[[0.0; LANES]; 9]; 2];
         let mut row = Gradients {
-            a: zero,
-            response: zero,
+            a: NO_ENDS,
+            response: NO_ENDS,
         };
+        let (mut rot, mut a, mut p) = (NO_ENDS, NO_ENDS, NO_ENDS);
+        let mut inverse = [[[0.0; LANES]; 16]; 2];
         for eight in &self.eights {
-            let rot = eight.rotations(work);
-            let mut a = eight.maps(work);
+            eight.gather(&IDENTITY, |block| &work[block].rot, &mut rot);
+            eight.gather(&IDENTITY, |block| &work[block].a, &mut a);
             if moved {
-                let p = eight.gather(&[0.0; 9], |block| &work[block].p);
+                eight.gather(&[0.0; 9], |block| &work[block].p, &mut p);
                 go_back(level, &rot, &p, &mut a);
             }
-            let inverse = responds.then(|| eight.gather(&[0.0; 16], |block| &work[block].inverse));
+            if responds {
+                eight.gather(&[0.0; 16], |block| &work[block].inverse, &mut inverse);
+            }
             for (k, axes) in eight.axes.iter().enumerate() {
                 find_gradients(level, axes, &eight.length, &a, &rot, &mut row.a);
-                if let Some(inverse) = &inverse {
+                if responds {
                     for end in 0..2 {
                         find_responses(level, &inverse[end], &row.a[end], &mut row.response[end]);
                     }
@@ -333,9 +327,9 @@ impl Squares {
 
     /// Values of all rows at the iterate, m.
     pub fn measure(&self, level: Level, work: &[NewtonBlock], rows: &mut [f64]) {
-        let mut values = [0.0; LANES];
+        let (mut values, mut a) = ([0.0; LANES], NO_ENDS);
         for eight in &self.eights {
-            let a = eight.maps(work);
+            eight.gather(&IDENTITY, |block| &work[block].a, &mut a);
             for (k, axes) in eight.axes.iter().enumerate() {
                 find_values(level, axes, &eight.length, &a, &mut values);
                 for lane in 0..eight.used {
@@ -380,9 +374,11 @@ impl Dual {
         for (_, torque) in torques.iter_mut() {
             *torque = [[0.0; LANES]; 3];
         }
+        let (mut before, mut after, mut rot) = (NO_ENDS, NO_ENDS, NO_ENDS);
         for eight in eights.iter() {
-            let (after, rot) = (eight.maps(work), eight.rotations(work));
-            let before = eight.gather(&IDENTITY, |block| &state.blocks[block].a);
+            eight.gather(&IDENTITY, |block| &state.blocks[block].a, &mut before);
+            eight.gather(&IDENTITY, |block| &work[block].a, &mut after);
+            eight.gather(&IDENTITY, |block| &work[block].rot, &mut rot);
             let mut lost = [[[0.0; LANES]; 3]; 2];
             for (k, axes) in eight.axes.iter().enumerate() {
                 let mut force = [0.0; LANES];
