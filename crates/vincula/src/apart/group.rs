@@ -1,89 +1,120 @@
-//! A few mechanisms of a world, as a world of their own.
+//! A few mechanisms of a world, as a world of their own, and what steps them.
 
 use std::ops::Range;
 
+use super::groups::Members;
 use crate::math::lanes::{gather, place, scatter};
+use crate::math::small::*;
 use crate::model::{Control, MemoryBlock, Model, State, StateBlock};
 use crate::settings::{Settings, Workspace};
 use crate::step::{StepError, StepReport, advance};
 
-/// The world of a group, and where its numbers are in the whole one.
-pub(super) struct Group {
+/// What steps the groups of one kind, one after the other.
+pub(super) struct Engine {
     model: Model,
-    state: State,
     control: Control,
     work: Workspace,
-    /// The body of the whole world that each one is.
-    bodies: Vec<u32>,
+}
+
+impl Engine {
+    pub fn new(model: &Model, settings: Settings) -> Engine {
+        Engine {
+            control: Control::new(model),
+            work: Workspace::whole(model, settings),
+            model: model.clone(),
+        }
+    }
+}
+
+/// The motion of a group, and where its numbers are in the whole world.
+pub(super) struct Group {
+    pub kind: usize,
+    members: Members,
+    /// What each body is seen from, m.
+    anchors: Vec<V3>,
+    state: State,
     /// Rows and free coordinates of each joint: here, and where they start in the whole world.
     rows: Vec<(Range<usize>, usize)>,
     coordinates: Vec<(Range<usize>, usize)>,
 }
 
 impl Group {
-    /// These bodies and joints of a world whose joints have their rows at `starts`.
+    /// A group of a kind that moves like `model`, of a world whose joints have their rows at
+    /// `starts`.
     pub fn new(
         whole: &Model,
         starts: &[usize],
-        (bodies, joints): &(Vec<u32>, Vec<u32>),
-        settings: Settings,
+        members: Members,
+        (kind, anchors): (usize, Vec<V3>),
+        model: &Model,
     ) -> Group {
-        let model = whole.subset(bodies, joints);
-        let own = row_starts(&model);
-        let rows = joints.iter().enumerate();
-        let rows = rows.map(|(k, &joint)| (own[k]..own[k + 1], starts[joint as usize]));
-        let rows = rows.collect();
-        let coordinates = joints.iter().enumerate().filter_map(|(k, &joint)| {
+        let own = row_starts(model);
+        let joints = || members.joints.iter().enumerate();
+        let rows = joints().map(|(k, &joint)| (own[k]..own[k + 1], starts[joint as usize]));
+        let coordinates = joints().filter_map(|(k, &joint)| {
             let count = model.joints[k].axes.len();
             let start = model.axis_starts[k];
             let range = (start..start + count, whole.axis_starts[joint as usize]);
             (count > 0).then_some(range)
         });
         Group {
-            state: State::at_rest(&model),
-            control: Control::new(&model),
-            work: Workspace::whole(&model, settings),
-            bodies: bodies.to_vec(),
-            rows,
+            kind,
+            anchors,
+            state: State::at_rest(model),
+            rows: rows.collect(),
             coordinates: coordinates.collect(),
-            model,
+            members,
         }
     }
 
     /// Advances the group from the state of the whole world by h seconds.
     pub fn step(
         &mut self,
-        whole: &State,
+        engine: &mut Engine,
+        (whole, state): (&Model, &State),
         control: &Control,
         h: f64,
     ) -> Result<StepReport, StepError> {
-        self.read(whole, control);
-        let Group {
+        self.read(state, control, &mut engine.control);
+        let Engine {
             model,
-            state,
-            control,
+            control: own,
             work,
-            ..
-        } = self;
-        advance(model, state, control, work, h)
+        } = engine;
+        let done = advance(model, &mut self.state, own, work, h);
+        done.map_err(|error| self.name_error(whole, state, control, &work.settings, h, error))
     }
 
-    fn read(&mut self, whole: &State, control: &Control) {
+    /// The engine knows the names of the first group of its kind: those of this one are found by
+    /// failing again as a world of its own.
+    fn name_error(
+        &mut self,
+        whole: &Model,
+        state: &State,
+        control: &Control,
+        settings: &Settings,
+        h: f64,
+        error: StepError,
+    ) -> StepError {
+        let model = whole.subset(&self.members.bodies, &self.members.joints);
+        let mut own = Engine::new(&model, *settings);
+        let nowhere = vec![[0.0; 3]; self.anchors.len()];
+        let anchors = std::mem::replace(&mut self.anchors, nowhere);
+        self.read(state, control, &mut own.control);
+        self.anchors = anchors;
+        let again = advance(&model, &mut self.state, &own.control, &mut own.work, h);
+        again.err().unwrap_or(error)
+    }
+
+    fn read(&mut self, whole: &State, control: &Control, own_control: &mut Control) {
         self.state.time = whole.time;
-        for (own, body) in self.bodies.iter().enumerate() {
+        for (own, body) in self.members.bodies.iter().enumerate() {
             let (from, to) = (place(*body as usize), place(own));
-            copy_motion(
-                &whole.blocks[from.0],
-                from.1,
-                &mut self.state.blocks[to.0],
-                to.1,
-            );
-            copy_memory(
-                &whole.memory[from.0],
-                from.1,
-                &mut self.state.memory[to.0],
-                to.1,
-            );
+            let target = (&mut self.state.blocks[to.0], to.1);
+            let shift = scale(&self.anchors[own], -1.0);
+            copy_motion((&whole.blocks[from.0], from.1), target, &shift);
+            let target = (&mut self.state.memory[to.0], to.1);
+            copy_memory((&whole.memory[from.0], from.1), target);
         }
         for (own, start) in &self.rows {
             let from = *start..start + own.len();
@@ -93,14 +124,14 @@ impl Group {
         for (own, start) in &self.coordinates {
             let from = *start..start + own.len();
             self.state.coordinates[own.clone()].copy_from_slice(&whole.coordinates[from.clone()]);
-            self.control.drives[own.clone()].clone_from_slice(&control.drives[from]);
+            own_control.drives[own.clone()].clone_from_slice(&control.drives[from]);
         }
-        self.control.active = control.active;
+        own_control.active = control.active;
         if control.active {
-            for (own, body) in self.bodies.iter().enumerate() {
+            for (own, body) in self.members.bodies.iter().enumerate() {
                 let (from, to) = (place(*body as usize), place(own));
                 let (from, lane) = (&control.blocks[from.0], from.1);
-                let target = &mut self.control.blocks[to.0];
+                let target = &mut own_control.blocks[to.0];
                 scatter(&mut target.force, to.1, &gather(&from.force, lane));
                 scatter(&mut target.torque, to.1, &gather(&from.torque, lane));
             }
@@ -109,20 +140,13 @@ impl Group {
 
     /// Writes the motion of the group to the state of the whole world.
     pub fn write_back(&self, whole: &mut State) {
-        for (own, body) in self.bodies.iter().enumerate() {
+        for (own, body) in self.members.bodies.iter().enumerate() {
             let (from, to) = (place(own), place(*body as usize));
-            copy_motion(
-                &self.state.blocks[from.0],
-                from.1,
-                &mut whole.blocks[to.0],
-                to.1,
-            );
-            copy_memory(
-                &self.state.memory[from.0],
-                from.1,
-                &mut whole.memory[to.0],
-                to.1,
-            );
+            let target = (&mut whole.blocks[to.0], to.1);
+            let source = (&self.state.blocks[from.0], from.1);
+            copy_motion(source, target, &self.anchors[own]);
+            let target = (&mut whole.memory[to.0], to.1);
+            copy_memory((&self.state.memory[from.0], from.1), target);
         }
         for (own, start) in &self.rows {
             let to = *start..start + own.len();
@@ -145,16 +169,21 @@ pub(super) fn row_starts(model: &Model) -> Vec<usize> {
     starts
 }
 
+/// Copies the motion of a body from one lane to another, moved by a shift, m.
 #[inline(always)]
-fn copy_motion(from: &StateBlock, lane: usize, to: &mut StateBlock, target: usize) {
-    scatter(&mut to.t, target, &gather(&from.t, lane));
+fn copy_motion(
+    (from, lane): (&StateBlock, usize),
+    (to, target): (&mut StateBlock, usize),
+    shift: &V3,
+) {
+    scatter(&mut to.t, target, &add(&gather(&from.t, lane), shift));
     scatter(&mut to.a, target, &gather(&from.a, lane));
     scatter(&mut to.v, target, &gather(&from.v, lane));
     scatter(&mut to.w, target, &gather(&from.w, lane));
 }
 
 #[inline(always)]
-fn copy_memory(from: &MemoryBlock, lane: usize, to: &mut MemoryBlock, target: usize) {
+fn copy_memory((from, lane): (&MemoryBlock, usize), (to, target): (&mut MemoryBlock, usize)) {
     scatter(&mut to.load, target, &gather(&from.load, lane));
     scatter(&mut to.slow, target, &gather(&from.slow, lane));
 }

@@ -9,8 +9,13 @@ use crate::model::{Endpoint, Model};
 /// second cache.
 const GROUP: usize = 256;
 
-/// Bodies and joints of each group.
-pub(super) type Dealt = Vec<(Vec<u32>, Vec<u32>)>;
+/// Bodies and joints of a group.
+pub(super) struct Members {
+    pub bodies: Vec<u32>,
+    pub joints: Vec<u32>,
+    /// How many equal mechanisms lie side by side; one if they are not alike.
+    pub beside: usize,
+}
 
 /// A connected set of bodies and its joints, both ascending.
 #[derive(Default)]
@@ -24,7 +29,7 @@ struct Mechanism {
 type Likeness = (usize, Vec<(&'static str, usize, [Option<u32>; 2])>);
 
 /// Deals the mechanisms of a model into groups; nothing if there is one group only.
-pub(super) fn deal(model: &Model) -> Option<Dealt> {
+pub(super) fn deal(model: &Model) -> Option<Vec<Members>> {
     if model.bodies.len() <= GROUP {
         return None;
     }
@@ -33,7 +38,7 @@ pub(super) fn deal(model: &Model) -> Option<Dealt> {
         let alike = kinds.entry(likeness(model, &mechanism)).or_default();
         alike.push(mechanism);
     }
-    let mut groups = Dealt::new();
+    let mut groups = Vec::new();
     let mut mixed = Mechanism::default();
     for alike in kinds.values() {
         let full = if alike[0].joints.len() > 1 {
@@ -57,23 +62,28 @@ pub(super) fn deal(model: &Model) -> Option<Dealt> {
 }
 
 impl Mechanism {
-    fn take(&mut self) -> (Vec<u32>, Vec<u32>) {
+    fn take(&mut self) -> Members {
         let taken = std::mem::take(self);
-        (taken.bodies, taken.joints)
+        Members {
+            bodies: taken.bodies,
+            joints: taken.joints,
+            beside: 1,
+        }
     }
 }
 
 /// The first bodies of all, then the second ones, and joints likewise.
-fn side_by_side(mechanisms: &[Mechanism]) -> (Vec<u32>, Vec<u32>) {
+fn side_by_side(mechanisms: &[Mechanism]) -> Members {
     let [bodies, joints] = [mechanisms[0].bodies.len(), mechanisms[0].joints.len()];
-    (
-        (0..bodies)
+    Members {
+        bodies: (0..bodies)
             .flat_map(|k| mechanisms.iter().map(move |m| m.bodies[k]))
             .collect(),
-        (0..joints)
+        joints: (0..joints)
             .flat_map(|k| mechanisms.iter().map(move |m| m.joints[k]))
             .collect(),
-    )
+        beside: mechanisms.len(),
+    }
 }
 
 fn ends(model: &Model, joint: usize) -> [Endpoint; 2] {

@@ -7,26 +7,34 @@
 //! next one starts. Groups know nothing of each other, so threads share them out without a
 //! change of bits, and a step that fails is taken in parts by its group alone.
 //!
-//! Equal mechanisms are laid side by side, eight to a group: body k of each is a lane of one
-//! block, so that the kernels see the same kind of body in all lanes.
+//! Mechanisms that are alike are laid side by side, eight to a group: body k of each is a lane of
+//! one block, so that the kernels see the same kind of body in all lanes. Groups that differ in
+//! nothing but their place share constants and memory (`kind.rs`).
 
 mod group;
 mod groups;
+mod kind;
 #[cfg(test)]
 mod tests;
 
 use crate::model::{Control, Model, State};
 use crate::settings::Settings;
 use crate::step::{StepError, StepReport};
-use group::{Group, row_starts};
+use group::{Engine, Group, row_starts};
+use kind::Kinds;
 
 /// Bodies a thread is worth.
 const WORTH_A_THREAD: usize = 1024;
 
-/// The groups of a world.
+/// The groups of a world, by the thread that steps them.
 pub(crate) struct Apart {
+    shares: Vec<Share>,
+}
+
+/// The groups of a thread, and its engines for the kinds of groups.
+struct Share {
     groups: Vec<Group>,
-    threads: usize,
+    engines: Vec<Option<Engine>>,
 }
 
 impl Apart {
@@ -42,58 +50,81 @@ impl Apart {
         let dealt = groups::deal(model)?;
         let starts = row_starts(model);
         let most = model.bodies.len() / WORTH_A_THREAD;
-        Some(Apart {
-            threads: settings.threads.min(most).min(dealt.len()).max(1),
-            groups: dealt
-                .iter()
-                .map(|members| Group::new(model, &starts, members, *settings))
-                .collect(),
-        })
+        let threads = settings.threads.min(most).min(dealt.len()).max(1);
+        let share = dealt.len().div_ceil(threads);
+        let mut kinds = Kinds::default();
+        let mut groups: Vec<Group> = Vec::with_capacity(dealt.len());
+        for members in dealt {
+            let entry = kinds.enter(model, &members);
+            let kind = &kinds.models[entry.0];
+            groups.push(Group::new(model, &starts, members, entry, kind));
+        }
+        let mut shares = Vec::with_capacity(threads);
+        while !groups.is_empty() {
+            let rest = groups.split_off(share.min(groups.len()));
+            let mut engines: Vec<Option<Engine>> = kinds.models.iter().map(|_| None).collect();
+            for group in &groups {
+                let new = || Engine::new(&kinds.models[group.kind], *settings);
+                engines[group.kind].get_or_insert_with(new);
+            }
+            shares.push(Share { groups, engines });
+            groups = rest;
+        }
+        Some(Apart { shares })
     }
 
     /// Threads in use.
     pub(crate) fn threads(&self) -> usize {
-        self.threads
+        self.shares.len()
     }
 
     /// Advances every group by h seconds. On an error, that of the first group which has one,
     /// the state is untouched.
     pub(crate) fn step(
         &mut self,
+        model: &Model,
         state: &mut State,
         control: &Control,
         h: f64,
     ) -> Result<StepReport, StepError> {
         let now: &State = state;
-        let run = |groups: &mut [Group]| -> Result<StepReport, StepError> {
-            let mut whole: Option<StepReport> = None;
-            for group in groups {
-                let report = group.step(now, control, h)?;
-                whole = Some(whole.map_or(report, |so_far| so_far.beside(&report)));
+        let report = std::thread::scope(|scope| {
+            let (own, others) = self.shares.split_first_mut().expect("there are groups");
+            let others: Vec<_> = others
+                .iter_mut()
+                .map(|share| scope.spawn(|| share.step(model, now, control, h)))
+                .collect();
+            let mut report = own.step(model, now, control, h);
+            for other in others {
+                let next = other.join().expect("a step does not panic");
+                report = report.and_then(|r| next.map(|n| r.beside(&n)));
             }
-            Ok(whole.expect("every thread has a group"))
-        };
-        let share = self.groups.len().div_ceil(self.threads);
-        let report = if self.threads < 2 {
-            run(&mut self.groups)?
-        } else {
-            std::thread::scope(|scope| {
-                let mut shares = self.groups.chunks_mut(share);
-                let own = shares.next().expect("there are groups");
-                let others: Vec<_> = shares.map(|groups| scope.spawn(|| run(groups))).collect();
-                let mut report = run(own);
-                for other in others {
-                    let next = other.join().expect("a step does not panic");
-                    report = report.and_then(|r| next.map(|n| r.beside(&n)));
-                }
-                report
-            })?
-        };
-        for group in &self.groups {
+            report
+        })?;
+        for group in self.shares.iter().flat_map(|share| &share.groups) {
             group.write_back(state);
         }
         state.time += h;
         Ok(report)
+    }
+}
+
+impl Share {
+    fn step(
+        &mut self,
+        model: &Model,
+        state: &State,
+        control: &Control,
+        h: f64,
+    ) -> Result<StepReport, StepError> {
+        let mut whole: Option<StepReport> = None;
+        for group in &mut self.groups {
+            let engine = self.engines[group.kind].as_mut();
+            let engine = engine.expect("an engine for every kind in use");
+            let report = group.step(engine, (model, state), control, h)?;
+            whole = Some(whole.map_or(report, |so_far| so_far.beside(&report)));
+        }
+        Ok(whole.expect("every thread has a group"))
     }
 }
 

@@ -1,20 +1,22 @@
 use super::*;
 use crate::prelude::*;
 
-/// Arms of three hinges, each turned by another angle, and some free boxes between them.
-fn arms(count: usize) -> Model {
+/// Arms of three hinges, of one make or each a little different, and some free boxes between
+/// them.
+fn arms(count: usize, equal: bool) -> Model {
     let mut builder = ModelBuilder::new();
     let half_extents = DVec3::new(0.2, 0.03, 0.03);
     for arm in 0..count {
-        let base = DVec3::new(0.0, arm as f64, 0.0);
+        let base = DVec3::new(0.0, 1.3 * arm as f64, 0.1 * arm as f64);
+        let other = if equal { 0.0 } else { arm as f64 };
         let mut before = None;
         for k in 0..3 {
             let start = base + DVec3::X * (0.4 * f64::from(k));
             let name = format!("link {arm} {k}");
-            let def = BodyDef::new(name, Shape::Box { half_extents }, 800.0 + 10.0 * arm as f64);
+            let def = BodyDef::new(name, Shape::Box { half_extents }, 800.0 + 10.0 * other);
             let body = builder.body(def.at(start + DVec3::X * 0.2));
             let name = format!("joint {arm} {k}");
-            let axis = DVec3::new(0.0, 1.0, 0.3 * f64::from(k) + 0.001 * arm as f64);
+            let axis = DVec3::new(0.0, 1.0, 0.3 * f64::from(k) + 0.001 * other);
             builder.joint(match before {
                 None => JointDef::hinge(name, World, body, start, axis),
                 Some(before) => JointDef::hinge(name, before, body, start, axis),
@@ -41,15 +43,22 @@ fn run(model: &Model, work: &mut Workspace, steps: usize) -> State {
 
 #[test]
 fn groups_move_as_the_whole_world_does() {
-    let model = arms(100);
-    let mut work = Workspace::new(&model, Settings::default());
-    assert!(work.apart.as_ref().unwrap().groups.len() > 5);
-    let grouped = run(&model, &mut work, 40);
-    let whole = run(
-        &model,
-        &mut Workspace::whole(&model, Settings::default()),
-        40,
-    );
+    compare(&arms(100, false), 13);
+}
+
+#[test]
+fn so_do_groups_that_share_an_engine() {
+    compare(&arms(100, true), 2);
+}
+
+/// A hundred arms of some kinds of groups, and as a whole.
+fn compare(model: &Model, kinds: usize) {
+    let mut work = Workspace::new(model, Settings::default());
+    let share = &work.apart.as_ref().unwrap().shares[0];
+    assert_eq!(share.groups.len(), 13);
+    assert_eq!(share.engines.iter().flatten().count(), kinds);
+    let grouped = run(model, &mut work, 40);
+    let whole = run(model, &mut Workspace::whole(model, Settings::default()), 40);
     for id in model.body_ids() {
         let off = grouped.center(id) - whole.center(id);
         // Rows are closed to 1e-11 m, in the whole world by its worst joint.
@@ -67,15 +76,20 @@ fn groups_move_as_the_whole_world_does() {
 
 #[test]
 fn threads_do_not_change_a_bit() {
-    let model = arms(1500);
+    for equal in [false, true] {
+        compare_threads(&arms(1500, equal));
+    }
+}
+
+fn compare_threads(model: &Model) {
     let with = |threads| {
         let settings = Settings {
             threads,
             ..Settings::default()
         };
-        let mut work = Workspace::new(&model, settings);
+        let mut work = Workspace::new(model, settings);
         assert_eq!(work.threads(), threads.min(4));
-        run(&model, &mut work, 5)
+        run(model, &mut work, 5)
     };
     let one = with(1);
     for threads in [2, 3, 8] {
@@ -85,7 +99,7 @@ fn threads_do_not_change_a_bit() {
 
 #[test]
 fn an_error_leaves_the_whole_state() {
-    let model = arms(100);
+    let model = arms(100, true);
     let mut work = Workspace::new(&model, Settings::default());
     let mut state = model.initial_state();
     let body = model.find_body("link 93 1").unwrap();
@@ -93,7 +107,7 @@ fn an_error_leaves_the_whole_state() {
     control.add_torque(body, DVec3::splat(f64::INFINITY));
     let before = state.clone();
     let error = step(&model, &mut state, &control, &mut work, 5e-3).unwrap_err();
-    assert!(error.to_string().contains("93"), "{error}");
+    assert!(error.to_string().contains("joint 93"), "{error}");
     assert!(state == before);
 }
 

@@ -62,7 +62,7 @@ pub fn step(
 ) -> Result<StepReport, StepError> {
     check(model, state, control, work, h)?;
     if let Some(apart) = &mut work.apart {
-        return apart.step(state, control, h);
+        return apart.step(model, state, control, h);
     }
     advance(model, state, control, work, h)
 }
