@@ -130,6 +130,9 @@ pub struct Workspace {
     pub(crate) loose: Vec<bool>,
     /// What detection found.
     pub(crate) contacts: Contacts,
+    /// What overlaps at the end of a step, and half the thickness of each collider, m.
+    pub(crate) late: Contacts,
+    pub(crate) thickness: Vec<f64>,
     /// Contacts as rows.
     pub(crate) stage: Stage,
     /// Islands that an impact struck.
@@ -238,6 +241,8 @@ impl Workspace {
             touched: vec![false; model.params.len()],
             loose: vec![false; model.params.len()],
             contacts: Contacts::new(),
+            late: Contacts::new(),
+            thickness: Vec::new(),
             stage: Stage::new(model.bodies.len()),
             noted: Vec::new(),
             lasting: Vec::new(),

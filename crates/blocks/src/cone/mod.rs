@@ -11,11 +11,13 @@
 //! `dense.rs` all of them block by block, `newton.rs` all at once, `splitting.rs` by turns
 //! between a linear solve and the cone.
 
+pub mod accelerated;
 pub mod dense;
 pub mod local;
 pub mod newton;
 pub mod splitting;
 
+pub use accelerated::{Accelerated, Products};
 pub use dense::{ConeReport, Delassus};
 pub use local::{solve_block, solve_block_near};
 pub use splitting::Splitting;

@@ -7,7 +7,7 @@ use crate::math::lanes::{gather, place, scatter};
 use crate::math::small::*;
 use crate::model::{Control, MemoryBlock, Model, State, StateBlock};
 use crate::settings::{Settings, Workspace};
-use crate::step::{StepError, StepReport, advance};
+use crate::step::{StepError, StepReport, step_together};
 
 /// What steps the groups of one kind, one after the other.
 pub(super) struct Engine {
@@ -81,7 +81,7 @@ impl Group {
             control: own,
             work,
         } = engine;
-        let done = advance(model, &mut self.state, own, work, h);
+        let done = step_together(model, &mut self.state, own, work, h);
         done.map_err(|error| self.name_error(whole, state, control, &work.settings, h, error))
     }
 
@@ -102,7 +102,7 @@ impl Group {
         let anchors = std::mem::replace(&mut self.anchors, nowhere);
         self.read(state, control, &mut own.control);
         self.anchors = anchors;
-        let again = advance(&model, &mut self.state, &own.control, &mut own.work, h);
+        let again = step_together(&model, &mut self.state, &own.control, &mut own.work, h);
         again.err().unwrap_or(error)
     }
 

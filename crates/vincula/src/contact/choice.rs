@@ -7,7 +7,8 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ContactSolver {
-    /// Gauss–Seidel first; small groups that it does not finish soon by anticipation.
+    /// Gauss–Seidel first; small groups that it does not finish soon by anticipation. Large
+    /// mechanisms, and many contacts of mechanisms, by products with their factors.
     #[default]
     Automatic,
     /// The contacts of a group as one dense problem, with the joints behind them inside;

@@ -14,6 +14,7 @@ mod broad;
 mod choice;
 mod collide;
 mod collider;
+mod coupled;
 mod detect;
 mod exact;
 mod impact;

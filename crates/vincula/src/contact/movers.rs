@@ -20,7 +20,7 @@ pub(crate) const ALONE: u32 = u32::MAX;
 /// Bodies in contact of one mechanism at most that answer together.
 const MOST_TOGETHER: usize = 48;
 /// The same times the rows of the mechanism: what finding the answers may cost.
-const MOST_WORK: usize = 60_000;
+const MOST_WORK: usize = 10_000;
 
 /// One body in one stage of a step.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +41,8 @@ pub(crate) struct Mover {
     pub loose: bool,
     /// Force and torque that the body has not been told of yet, N and N m.
     pub untold: [V3; 2],
+    /// Shift and turn without these.
+    pub base: [V3; 2],
 }
 
 impl Mover {
@@ -54,6 +56,7 @@ impl Mover {
             cluster: ALONE,
             loose,
             untold: [[0.0; 3]; 2],
+            base: [[0.0; 3]; 2],
         }
     }
 
@@ -77,8 +80,17 @@ struct Cluster {
     rows: u32,
 }
 
+/// Movers that answer to each other: those of one mechanism, which are consecutive, or one alone.
+#[derive(Clone, Copy, Debug)]
+struct Unit {
+    first: u32,
+    count: u32,
+    /// Its island of joints and the rows of it, if joints hold it.
+    island: Option<(u32, u32)>,
+}
+
 /// Displacement and rotation per force and torque, row-major.
-type Block = [f64; 36];
+pub(crate) type Block = [f64; 36];
 
 /// All bodies that take part.
 #[derive(Debug, Default)]
@@ -86,6 +98,11 @@ pub(crate) struct Movers {
     pub all: Vec<Mover>,
     clusters: Vec<Cluster>,
     blocks: Vec<Block>,
+    units: Vec<Unit>,
+    /// The unit of each mover.
+    unit_of: Vec<u32>,
+    /// What each mover answers to itself, where some mechanism is too large for a cluster.
+    own: Vec<Block>,
     rhs: Vec<f64>,
 }
 
@@ -94,6 +111,9 @@ impl Movers {
     pub fn gather_clusters(&mut self, dual: &Dual) {
         self.clusters.clear();
         self.blocks.clear();
+        self.units.clear();
+        self.unit_of.clear();
+        self.own.clear();
         if dual.is_empty() {
             return;
         }
@@ -104,11 +124,13 @@ impl Movers {
                 false => dual.island_of(m.body as usize),
             };
             let Some((island, rows)) = of(&self.all[first]) else {
+                self.add_unit(first, 1, None);
                 first += 1;
                 continue;
             };
             let same = |m: &&Mover| of(m).is_some_and(|(i, _)| i == island);
             let count = self.all[first..].iter().take_while(same).count();
+            self.add_unit(first, count, Some((island as u32, rows as u32)));
             if count <= MOST_TOGETHER && count * rows <= MOST_WORK {
                 self.clusters.push(Cluster {
                     first: first as u32,
@@ -123,6 +145,32 @@ impl Movers {
             first += count;
         }
         self.mark_clusters();
+    }
+
+    fn add_unit(&mut self, first: usize, count: usize, island: Option<(u32, u32)>) {
+        let index = self.units.len() as u32;
+        self.unit_of.extend(std::iter::repeat_n(index, count));
+        self.units.push(Unit {
+            first: first as u32,
+            count: count as u32,
+            island,
+        });
+    }
+
+    /// Number of units.
+    pub fn units(&self) -> usize {
+        self.units.len()
+    }
+
+    /// The unit of a mover.
+    pub fn unit_of(&self, mover: u32) -> u32 {
+        self.unit_of[mover as usize]
+    }
+
+    /// The movers of a unit.
+    pub fn unit(&self, unit: u32) -> std::ops::Range<usize> {
+        let unit = &self.units[unit as usize];
+        unit.first as usize..(unit.first + unit.count) as usize
     }
 
     /// Tells every mover its cluster.
@@ -170,9 +218,78 @@ impl Movers {
         }
     }
 
-    /// Whether every body that joints hold answers with its mechanism.
+    /// Whether every body that joints hold answers with its mechanism, by blocks.
     pub fn answer_together(&self) -> bool {
         self.all.iter().all(|m| m.loose || m.cluster != ALONE)
+    }
+
+    /// Whether `weigh_own` was asked.
+    pub fn knows_own(&self) -> bool {
+        !self.own.is_empty()
+    }
+
+    /// What every held body answers to itself when only its own joints do, for those of large
+    /// mechanisms.
+    pub fn weigh_own(&mut self, dual: &Dual, work: &[NewtonBlock]) {
+        self.own.clear();
+        for mover in &self.all {
+            let plain = alone_block(mover);
+            let known = mover.loose || mover.cluster != ALONE;
+            let block = match known {
+                true => plain,
+                false => dual.answer_of(work, mover.body as usize, &plain),
+            };
+            self.own.push(block);
+        }
+    }
+
+    /// How the movers of a unit move under a wrench on each, the joints inside.
+    pub fn respond_unit(
+        &mut self,
+        unit: u32,
+        dual: &mut Dual,
+        work: &[NewtonBlock],
+        wrench: &[[V3; 2]],
+        motion: &mut [[V3; 2]],
+    ) {
+        let range = self.unit(unit);
+        if wrench[range.clone()].iter().all(|w| *w == [[0.0; 3]; 2]) {
+            motion[range].fill([[0.0; 3]; 2]);
+            return;
+        }
+        if let Some(cluster) = self.clusters.get(self.all[range.start].cluster as usize) {
+            respond_cluster(cluster, &self.blocks, wrench, motion);
+            return;
+        }
+        for index in range.clone() {
+            let (mover, [force, torque]) = (&self.all[index], &wrench[index]);
+            motion[index] = [
+                scale(force, mover.per_force),
+                mul_vec(&mover.per_torque, torque),
+            ];
+        }
+        let Some((island, rows)) = self.units[unit as usize].island else {
+            return;
+        };
+        self.rhs.clear();
+        self.rhs.resize(rows as usize, 0.0);
+        for index in range.clone() {
+            let [_, torque] = &wrench[index];
+            let body = self.all[index].body as usize;
+            let (block, lane) = place(body);
+            let rot: M3 = gather(&work[block].rot, lane);
+            let p = increment(&work[block].inverse_of(lane), &rot, torque);
+            dual.add_reach(work, body, &p, &motion[index][0], &mut self.rhs);
+        }
+        dual.answer(island as usize, &mut self.rhs);
+        for index in range {
+            let body = self.all[index].body as usize;
+            let (moved, grown) = dual.reached(work, body, &self.rhs);
+            let (b, l) = place(body);
+            let turn = mul_vec(&gather(&work[b].rot, l), &axial(&grown));
+            motion[index][0] = add(&motion[index][0], &moved);
+            motion[index][1] = add(&motion[index][1], &turn);
+        }
     }
 
     /// Whether two movers answer to each other.
@@ -185,6 +302,9 @@ impl Movers {
     pub fn respond(&self, target: u32, source: u32, force: &V3, torque: &V3) -> [V3; 2] {
         let mover = &self.all[source as usize];
         if mover.cluster == ALONE {
+            if let Some(block) = self.own.get(source as usize) {
+                return times_block(block, force, torque);
+            }
             return [
                 scale(force, mover.per_force),
                 mul_vec(&mover.per_torque, torque),
@@ -201,6 +321,13 @@ impl Movers {
         let mover = &mut self.all[source as usize];
         mover.untold[0] = add(&mover.untold[0], force);
         mover.untold[1] = add(&mover.untold[1], torque);
+        if mover.cluster == ALONE && !self.own.is_empty() {
+            // Whoever looks at a large mechanism asks all of it first.
+            let [shift, turn] = times_block(&self.own[source as usize], force, torque);
+            mover.shift = add(&mover.shift, &shift);
+            mover.turn = add(&mover.turn, &turn);
+            return;
+        }
         if mover.cluster == ALONE {
             mover.shift = axpy(&mover.shift, mover.per_force, force);
             mover.turn = add(&mover.turn, &mul_vec(&mover.per_torque, torque));
@@ -225,6 +352,37 @@ impl Movers {
             cluster => self.clusters[cluster as usize].first,
         }
     }
+}
+
+/// How the movers of a cluster move under a wrench on each.
+fn respond_cluster(
+    cluster: &Cluster,
+    blocks: &[Block],
+    wrench: &[[V3; 2]],
+    motion: &mut [[V3; 2]],
+) {
+    let (first, count) = (cluster.first as usize, cluster.count as usize);
+    for row in 0..count {
+        let at = cluster.offset as usize + row * count;
+        let mut total = [[0.0; 3]; 2];
+        for (block, [force, torque]) in blocks[at..at + count].iter().zip(&wrench[first..]) {
+            let [shift, turn] = times_block(block, force, torque);
+            total = [add(&total[0], &shift), add(&total[1], &turn)];
+        }
+        motion[first + row] = total;
+    }
+}
+
+/// Displacement and rotation per force and torque of a mover without joints.
+fn alone_block(mover: &Mover) -> Block {
+    let mut block = [0.0; 36];
+    for i in 0..3 {
+        block[7 * i] = mover.per_force;
+        for j in 0..3 {
+            block[6 * (3 + i) + 3 + j] = mover.per_torque[3 * i + j];
+        }
+    }
+    block
 }
 
 fn times_block(block: &Block, force: &V3, torque: &V3) -> [V3; 2] {
@@ -323,6 +481,63 @@ mod tests {
         let per_torque = rotational(&inverse);
         for k in 0..3 {
             assert!((turned[k] - per_torque[k] * torque[k]).abs() < 1e-15);
+        }
+    }
+
+    /// Two bodies on a hinge after a step, with a factor of their joint.
+    fn pair() -> (crate::settings::Workspace, Movers) {
+        use crate::prelude::*;
+        let mut builder = ModelBuilder::new();
+        let half_extents = DVec3::new(0.5, 0.1, 0.05);
+        let mut rod = |name: &str, x: f64| {
+            let def = BodyDef::new(name, Shape::Box { half_extents }, 1000.0);
+            builder.body(def.at(DVec3::X * x).turned(DQuat::from_rotation_x(0.3 * x)))
+        };
+        let (a, b) = (rod("a", 0.0), rod("b", 1.0));
+        let at = DVec3::new(0.5, 0.05, 0.0);
+        builder.joint(JointDef::hinge("hinge", a, b, at, DVec3::Y));
+        let model = builder.build().unwrap();
+        let mut work = Workspace::new(&model, Settings::default());
+        let (mut state, control) = (model.initial_state(), Control::new(&model));
+        step(&model, &mut state, &control, &mut work, 0.01).unwrap();
+        let mut movers = Movers {
+            all: (0..2).map(|k| Mover::held(k, &work.newton)).collect(),
+            ..Movers::default()
+        };
+        movers.gather_clusters(&work.dual);
+        movers.weigh_clusters(&mut work.dual, &work.newton);
+        (work, movers)
+    }
+
+    #[test]
+    fn a_factor_answers_like_the_blocks_made_from_it() {
+        let (mut work, mut movers) = pair();
+        let wrench = [
+            [[1.0, -2.0, 0.5], [0.3, 0.1, -0.2]],
+            [[0.0, 4.0, 1.0], [-0.7, 0.2, 0.9]],
+        ];
+        let mut motions = [[[[0.0; 3]; 2]; 2]; 2];
+        for motion in &mut motions {
+            movers.respond_unit(0, &mut work.dual, &work.newton, &wrench, motion);
+            movers.all.iter_mut().for_each(|m| m.cluster = ALONE);
+        }
+        let [blocks, factor] = motions.map(|m| m.as_flattened().as_flattened().to_vec());
+        let largest = blocks.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+        for (x, y) in blocks.iter().zip(&factor) {
+            assert!((x - y).abs() < 1e-12 * largest, "{x} {y}");
+        }
+    }
+
+    #[test]
+    fn a_body_with_one_joint_answers_alone_as_in_its_mechanism() {
+        let (work, movers) = pair();
+        for (k, mover) in movers.all.iter().enumerate() {
+            let found = work.dual.answer_of(&work.newton, k, &alone_block(mover));
+            let expected = &movers.blocks[3 * k];
+            let largest = expected.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+            for (x, y) in found.iter().zip(expected) {
+                assert!((x - y).abs() < 1e-6 * largest, "{x} {y}");
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 use glam::DVec3;
 
 use super::rows::{along, frame_of};
+use super::stage::Care;
 use super::{ContactPoint, ContactSolver};
 use crate::model::{BodyId, ColliderId, Wrench};
 use crate::settings::Workspace;
@@ -100,6 +101,9 @@ impl Workspace {
     /// What solves the contacts, and why; `None` when nothing can touch.
     pub fn contact_plan(&self) -> Option<String> {
         let why = match self.settings.contact_solver {
+            ContactSolver::Automatic if self.stage.care() != Care::Exact => {
+                "an accelerated projection, each round a solve with the joint factors"
+            }
             ContactSolver::Automatic => {
                 "Gauss–Seidel, then anticipation for groups of up to 130 points"
             }

@@ -13,8 +13,13 @@
 //! A body that is found inside another is moved out at no more than [`PUSH_SPEED`], and keeps
 //! nothing of that speed.
 
+mod outcome;
+mod second;
+mod solve;
+
 use super::ContactPoint;
 use super::choice::ContactSolver;
+use super::coupled::Coupled;
 use super::exact::{FEW_ROWS, Groups, Way};
 use super::impact::{self, Approach};
 use super::memory::{Memory, Remembered, key_of};
@@ -48,6 +53,9 @@ const STANDING: f64 = 4.0;
 /// Contacts that all sweeps of a stage together look at, roughly, but for the fewest sweeps.
 const MOST_ROWS_SWEPT: usize = 40_000;
 const FEWEST_SWEEPS: usize = 8;
+/// Contacts from which on a world with mechanisms in contact is solved by products: dense problems
+/// of so many take too long, and sweeps too many rounds.
+const MANY_HELD: usize = 64;
 /// Times at most that groups are found again because a contact outside them closed.
 const ASIDE: usize = 2;
 /// Gap below which two bodies touch at the end of a step, m.
@@ -94,6 +102,17 @@ enum Progress {
     Made,
 }
 
+/// How much care contacts and joints can be given to agree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Care {
+    /// Contacts are few, or no joint holds what they touch.
+    Exact,
+    /// Large mechanisms, by products.
+    Good,
+    /// The same with so many contacts that a product is dear.
+    Crowd,
+}
+
 /// Contacts of a step: who takes part, and the rows of the present stage.
 #[derive(Debug, Default)]
 pub(crate) struct Stage {
@@ -110,6 +129,7 @@ pub(crate) struct Stage {
     hits: Vec<(bool, f64)>,
     groups: Groups,
     sweeper: Sweeper,
+    coupled: Coupled,
     progress: Progress,
     /// Rotation of each mover at the start of the step and when the rows were made, and its
     /// centre then, m. Contacts see bodies as rigid, whatever joints strain them by.
@@ -130,6 +150,10 @@ pub(crate) struct Scene<'a> {
     pub loose: &'a [bool],
     /// Whether a step ends with the second stage.
     pub projects: bool,
+    /// Whether large mechanisms answer as a whole.
+    pub couples: bool,
+    /// Whether the solver is not asked for.
+    pub chooses: bool,
     /// Compliance of every contact, as a fraction of that of its bodies.
     pub softness: f64,
     pub h: f64,
@@ -167,6 +191,7 @@ impl Stage {
             [rotation_of(m, &start); 2]
         }));
         self.links.clear();
+        let held = self.movers.all.iter().any(|m| !m.loose);
         scene.memory.matches(scene.points, &mut self.known);
         for point in scene.points {
             let a = self.side(point, 0);
@@ -175,7 +200,8 @@ impl Stage {
             let (arm_b, at) = self.start_place(scene, point.b, &point.anchor_b);
             // Where no second stage takes the speed away again, moving out must be slow.
             let slow = -RECOVERY * point.gap;
-            let out = match (scene.projects, scene.points.len() > FEW_ROWS) {
+            let crowd = scene.points.len() > FEW_ROWS && !held;
+            let out = match (scene.projects, crowd) {
                 (true, true) => slow.min(PUSH_SPEED * scene.h),
                 (true, false) => PUSH_SPEED * scene.h,
                 (false, _) => slow,
@@ -270,6 +296,24 @@ impl Stage {
         self.movers.mark_clusters();
     }
 
+    fn weigh_mechanisms(&mut self, scene: &Scene<'_>, dual: &mut Dual) {
+        self.movers.weigh_clusters(dual, scene.work);
+        let held = || self.movers.all.iter().any(|m| !m.loose);
+        let many = scene.chooses && scene.points.len() > MANY_HELD && held();
+        if scene.couples && (many || !self.movers.answer_together()) {
+            self.movers.weigh_own(dual, scene.work);
+        }
+    }
+
+    /// How much care contacts and joints can be given to agree.
+    pub fn care(&self) -> Care {
+        match (self.movers.knows_own(), self.links.len() > FEW_ROWS) {
+            (false, _) => Care::Exact,
+            (true, false) => Care::Good,
+            (true, true) => Care::Crowd,
+        }
+    }
+
     /// Rotations and centres at the present iterate.
     fn find_turns(&mut self, scene: &Scene<'_>) {
         self.centers.clear();
@@ -290,7 +334,7 @@ impl Stage {
             }
         }
         self.weigh(scene);
-        self.movers.weigh_clusters(dual, scene.work);
+        self.weigh_mechanisms(scene, dual);
         self.find_turns(scene);
         self.rows.clear();
         for (index, point) in scene.points.iter().enumerate() {
@@ -346,6 +390,11 @@ impl Stage {
         }
     }
 
+    /// Whether a joint holds a body that takes part.
+    pub fn holds_any(&self) -> bool {
+        self.has_begun() && self.movers.all.iter().any(|m| !m.loose)
+    }
+
     /// Whether a joint holds a body that touches another.
     pub fn touches_joints(&self) -> bool {
         let held = |side: &Side| side.mover != FIXED && !self.movers.all[side.mover as usize].loose;
@@ -369,6 +418,7 @@ impl Stage {
             let wrong = [sub(&shift, &mover.shift), sub(&turn, &mover.turn)];
             largest = wrong.iter().flatten().fold(largest, |m, x| m.max(x.abs()));
             (mover.shift, mover.turn) = (shift, turn);
+            mover.base = [shift, turn];
         }
         for (row, link) in self.rows.iter_mut().zip(&mut self.links) {
             for (side, arm, sign) in [(0, &row.a, -1.0), (1, &row.b, 1.0)] {
@@ -386,62 +436,6 @@ impl Stage {
             }
         }
         largest
-    }
-
-    /// Solves the rows of the present stage, which may be solved but for a small change; returns
-    /// the iterations.
-    pub fn solve(&mut self, settings: &Settings, again: bool) -> usize {
-        let Stage {
-            rows,
-            movers,
-            groups,
-            sweeper,
-            ..
-        } = self;
-        // At rest the forces of the last step are those of this one. The residual says nothing of
-        // rolling and torsional friction.
-        let spins = rows.iter().any(|row| row.spin.is_some());
-        let exact = settings.contact_solver != ContactSolver::GaussSeidel;
-        if exact && !spins && sweep::residual(rows, movers) <= 10.0 * settings.cone_tolerance {
-            return 0;
-        }
-        let affordable = MOST_ROWS_SWEPT / rows.len().max(1);
-        let affordable = if again {
-            (affordable / 4).max(2)
-        } else {
-            affordable.max(FEWEST_SWEEPS)
-        };
-        let (tolerance, limit) = (
-            settings.contact_tolerance,
-            settings.sweep_limit.min(affordable),
-        );
-        let way = match settings.contact_solver {
-            ContactSolver::Splitting => Way::Splitting,
-            _ => Way::Newton,
-        };
-        let (first, most) = match settings.contact_solver {
-            _ if spins => (limit, [0; 2]),
-            ContactSolver::Automatic => (FIRST_SWEEPS.min(limit), [FEW_DENSE, MOST_DENSE]),
-            ContactSolver::GaussSeidel | ContactSolver::Penalty => (limit, [0; 2]),
-            ContactSolver::Anticipation | ContactSolver::Splitting => (0, [usize::MAX; 2]),
-        };
-        let (mut count, mut enough) = sweeper.solve(rows, movers, tolerance, first);
-        if !enough && most[0] > 0 {
-            let mut all = false;
-            // A contact that was left aside as open may close by what the others did.
-            for _ in 0..ASIDE {
-                let solved = groups.solve(rows, movers, way, settings.cone_tolerance, most);
-                (count, all) = (count + solved.0, solved.1);
-                if !all || sweep::residual(rows, movers) <= settings.cone_tolerance {
-                    break;
-                }
-            }
-            enough = all || settings.contact_solver != ContactSolver::Automatic;
-        }
-        if !enough && first < limit {
-            count += sweeper.solve(rows, movers, tolerance, limit - first).0;
-        }
-        count
     }
 
     /// Puts into the gaps of loose bodies what the rows leave out: a rotation θ moves a point by
@@ -477,211 +471,10 @@ impl Stage {
         }
         deepest
     }
-
-    /// Rows of the second stage, for rates in the body frame; λ starts as what the first stage
-    /// has given, and the bodies already have it.
-    pub fn second(&mut self, scene: &Scene<'_>, dual: &mut Dual) {
-        self.weigh(scene);
-        if self.touches_joints() {
-            self.movers.weigh_clusters(dual, scene.work);
-        }
-        self.find_turns(scene);
-        self.rows.clear();
-        self.approaches.clear();
-        self.struck.clear();
-        for (index, point) in scene.points.iter().enumerate() {
-            let link = self.links[index];
-            self.links[index].second = link.touches.then_some(self.rows.len() as u32);
-            if link.touches {
-                let mut row = self.second_row(scene, point, &link);
-                row.standing = stands(scene, &row);
-                self.rows.push(row);
-                self.approaches.push(approach(scene, point));
-                self.struck.push([0.0; 3]);
-            }
-        }
-        let bounces = |a: &Approach| a.restitution > 0.0;
-        if self.approaches.iter().any(bounces) && self.strike(scene.h) {
-            return;
-        }
-        for (link, known) in self.links.iter().zip(&self.known) {
-            if let (Some(k), Some(known)) = (link.second, known) {
-                let total = &scene.memory.entries[*known as usize].total;
-                self.rows[k as usize].start_from(&mut self.movers, total);
-            }
-        }
-    }
-
-    fn second_row(&self, scene: &Scene<'_>, point: &ContactPoint, link: &Link) -> ContactRow {
-        let frame = frame_of(&point.normal);
-        let (mut free, mut turned) = (carried(&frame, point, scene.h), [0.0; 3]);
-        let mut arms = [[0.0; 3]; 2];
-        for (k, side) in link.sides.iter().enumerate() {
-            if side.mover == FIXED {
-                continue;
-            }
-            let sign = [-1.0, 1.0][k];
-            let body = self.movers.all[side.mover as usize].body as usize;
-            let turn = &self.turns[side.mover as usize][1];
-            let reach = scale(&point.normal, side.radius);
-            arms[k] = add(&mul_vec(turn, &side.center), &reach);
-            let (v, omega) = motion_of(scene, body);
-            turned = axpy(&turned, sign * scene.h, &omega);
-            let u = add(&v, &cross(&omega, &arms[k]));
-            free = axpy(&free, sign, &frame.map(|axis| scene.h * dot(&axis, &u)));
-        }
-        let mut row = ContactRow::new(frame, link.sides.map(|s| s.mover), arms, &self.movers);
-        row.lambda = link.first[0];
-        row.free = free;
-        row.mu = point.friction;
-        row.ease(&self.movers);
-        if point.compliance > 0.0 || scene.softness > 0.0 {
-            // A spring pushes in the second half as it did in the first.
-            row.hold_normal(2.0 * link.first[0][0]);
-        }
-        if point.torsional > 0.0 || point.rolling > 0.0 {
-            let about = frame.map(|axis| dot(&axis, &turned));
-            row.resist(point.torsional, point.rolling, about, &self.movers.all);
-            if let Some(spin) = &mut row.spin {
-                spin.torque = link.first[1];
-            }
-        }
-        row
-    }
-
-    /// Takes impacts if there are any: without the forces of the first stage, then with the
-    /// impulses of the impacts. True when there were.
-    fn strike(&mut self, h: f64) -> bool {
-        for row in &mut self.rows {
-            let back = scale(&row.lambda, -1.0);
-            row.lambda = [0.0; 3];
-            row.push(&mut self.movers, &back);
-        }
-        let Stage {
-            rows,
-            approaches,
-            movers,
-            hits,
-            struck,
-            ..
-        } = self;
-        if impact::any(rows, approaches, movers, h) {
-            impact::take(rows, approaches, movers, h, hits);
-            for (row, struck) in rows.iter_mut().zip(struck) {
-                *struck = std::mem::take(&mut row.lambda);
-            }
-            return true;
-        }
-        for link in &self.links {
-            if let Some(k) = link.second {
-                let row = &mut self.rows[k as usize];
-                row.lambda = link.first[0];
-                row.push(&mut self.movers, &link.first[0]);
-            }
-        }
-        false
-    }
-
-    /// What a contact did, in its frame.
-    pub fn outcome(&self, index: usize) -> Option<Outcome> {
-        let link = self.links.get(index)?;
-        let second = link.second.map(|k| k as usize);
-        let total = |k: usize| {
-            let row = &self.rows[k];
-            [add(&row.lambda, &self.struck[k]), torque_of(row)]
-        };
-        Some(Outcome {
-            first: link.first,
-            total: second.map_or(link.first, total),
-            slip: second.map(|k| self.rows[k].slip(&self.movers.all)),
-            at: link.at,
-            arms: link.arms,
-        })
-    }
-
-    /// Adds up the contact forces on each island of joints: what they had in the last step too,
-    /// and all of them, N.
-    pub fn add_lasting(
-        &self,
-        points: &[ContactPoint],
-        memory: &Memory,
-        dual: &Dual,
-        sums: &mut [[f64; 2]],
-    ) {
-        for (index, point) in points.iter().enumerate() {
-            let Some(done) = self.outcome(index) else {
-                continue;
-            };
-            let size = |f: &V3| dot(f, f).sqrt();
-            let force = size(&done.total[0]);
-            let most = force.max(size(&done.first[0]));
-            let before =
-                self.known[index].map_or(0.0, |k| size(&memory.entries[k as usize].total[0]));
-            for body in [point.a, point.b].into_iter().flatten() {
-                if let Some((island, _)) = dual.island_of(body.index()) {
-                    sums[island][0] += force.min(before);
-                    sums[island][1] += most;
-                }
-            }
-        }
-    }
-
-    /// Writes what the next step starts from.
-    pub fn remember(&self, points: &[ContactPoint], memory: &mut Memory) {
-        memory.entries.clear();
-        for (index, point) in points.iter().enumerate() {
-            let Some(done) = self.outcome(index) else {
-                continue;
-            };
-            if done.total[0][0] <= 0.0 && done.first[0][0] <= 0.0 {
-                continue;
-            }
-            let frame = frame_of(&point.normal);
-            let world = |f: [V3; 2]| f.map(|f| along(&frame, &f));
-            memory.entries.push(Remembered {
-                key: key_of(point),
-                anchor: point.anchor_a,
-                first: world(done.first),
-                total: world(done.total),
-            });
-        }
-    }
-}
-
-/// Forces and torques of a contact, in its frame.
-pub(crate) struct Outcome {
-    pub first: [V3; 2],
-    pub total: [V3; 2],
-    /// h times the velocity of the slip at the end, m, where it touches.
-    pub slip: Option<V3>,
-    /// Where it was at the start, and from the centres to there, m.
-    pub at: V3,
-    pub arms: [V3; 2],
 }
 
 fn torque_of(row: &ContactRow) -> V3 {
     row.spin.map_or([0.0; 3], |s| s.torque)
-}
-
-/// How a contact closes in at the start of the step.
-fn approach(scene: &Scene<'_>, point: &ContactPoint) -> Approach {
-    let mut velocity = dot(&point.normal, &point.surface_velocity);
-    for (body, anchor, sign) in [
-        (point.a, point.anchor_a, -1.0),
-        (point.b, point.anchor_b, 1.0),
-    ] {
-        let Some(body) = body else { continue };
-        let (block, lane) = place(body.index());
-        let start = &scene.start[block];
-        let w: M3 = gather(&start.w, lane);
-        let u = add(&gather(&start.v, lane), &mul_vec(&w, &anchor));
-        velocity += sign * dot(&point.normal, &u);
-    }
-    Approach {
-        restitution: point.restitution,
-        start: scene.h * velocity,
-        gap: point.gap,
-    }
 }
 
 /// Displacement of the sides that are not bodies, b's minus a's, in the frame, m.
@@ -715,13 +508,4 @@ fn start_of(blocks: &[StateBlock], body: usize) -> (M3, V3) {
 fn iterate_of(work: &[NewtonBlock], body: usize) -> (M3, V3) {
     let (block, lane) = place(body);
     (gather(&work[block].a, lane), gather(&work[block].t, lane))
-}
-
-/// Velocity of the centre and angular velocity, world, of a rate in the body frame: the one that
-/// the torque of a contact, a skew load, does work on.
-fn motion_of(scene: &Scene<'_>, body: usize) -> (V3, V3) {
-    let (block, lane) = place(body);
-    let n = &scene.work[block];
-    let omega = axial(&gather(&n.w, lane));
-    (gather(&n.v, lane), mul_vec(&gather(&n.rot, lane), &omega))
 }

@@ -12,14 +12,14 @@ use crate::math::small::*;
 use crate::model::Model;
 
 /// What a body contributes with.
-struct Response {
-    rot: M3,
-    inverse: Inverse,
+pub(super) struct Response {
+    pub rot: M3,
+    pub inverse: Inverse,
 }
 
 /// One of the two joints of a block: its end at the body and its rows.
 #[derive(Clone, Copy)]
-struct End<'a> {
+pub(super) struct End<'a> {
     side: &'a SideRows,
     points: bool,
     general: &'a [GeneralRow],
@@ -143,7 +143,7 @@ impl Dual {
         );
     }
 
-    fn end(&self, incidence: Incidence) -> End<'_> {
+    pub(super) fn end(&self, incidence: Incidence) -> End<'_> {
         let (side, points) = self.side(incidence);
         End {
             side,
@@ -167,7 +167,7 @@ fn add_to(target: &mut [f64], values: &[f64]) {
 /// Writes the block `J_i H⁻¹ J_jᵀ` row-major; returns its length. The part of two points
 /// may be known already.
 #[inline]
-fn couple(
+pub(super) fn couple(
     block: &mut [f64; 36],
     i: End<'_>,
     j: End<'_>,

@@ -5,10 +5,15 @@
 //! affine coordinates). Contacts use it to feel the whole mechanism behind a body.
 
 use super::Dual;
-use super::linearize::dot9;
+use super::assemble::{Response, couple};
+use super::linearize::{GeneralRow, SideRows, dot9};
 use crate::integrate::newton::NewtonBlock;
 use crate::math::lanes::{gather, place};
 use crate::math::small::*;
+
+/// Joints and rows at a body at most that `answer_of` looks at.
+const MOST_JOINTS: usize = 6;
+const MOST_OWN_ROWS: usize = 24;
 
 impl Dual {
     /// The island of the joints at a body, and its number of rows.
@@ -43,24 +48,116 @@ impl Dual {
         let rot: M3 = gather(&work[block].rot, lane);
         for &incidence in &self.incidences[self.starts[body]..self.starts[body + 1]] {
             let (island, node) = self.joints_place(incidence.joint as usize);
-            let mut row = self.islands[island].matrix.pattern().row(node);
+            let row = self.islands[island].matrix.pattern().row(node);
             let (side, points) = self.side(incidence);
-            if points {
-                let moved = add(shift, &mul_vec(&rot, &mul_vec(p, &side.point)));
-                for k in 0..3 {
-                    rows[row + k] += side.sign * moved[k];
-                }
-                row += 3;
-            }
-            for (k, general) in side.rows(&self.general).iter().enumerate() {
-                rows[row + k] += dot9(&general.a, p) + dot(&general.t, shift);
-            }
+            let general = side.rows(&self.general);
+            reach_side(side, points, general, &rot, p, shift, &mut rows[row..]);
         }
     }
 
     /// Overwrites the rows of an island by the forces that answer them, N.
     pub(crate) fn answer(&mut self, island: usize, rows: &mut [f64]) {
         self.islands[island].answer(rows);
+    }
+
+    /// What a body answers to a force and a torque on it when its own joints do and the bodies
+    /// at their other ends are free: `S − B (J H⁻¹Jᵀ)⁻¹ Bᵀ` over these joints, 6×6. `plain` is S,
+    /// the answer without joints.
+    pub(crate) fn answer_of(
+        &self,
+        work: &[NewtonBlock],
+        body: usize,
+        plain: &[f64; 36],
+    ) -> [f64; 36] {
+        let at_body = &self.incidences[self.starts[body]..self.starts[body + 1]];
+        let mut first = [0usize; MOST_JOINTS + 1];
+        if at_body.len() > MOST_JOINTS {
+            return *plain;
+        }
+        for (k, at) in at_body.iter().enumerate() {
+            first[k + 1] = first[k] + self.joints[at.joint as usize].constraints as usize;
+        }
+        let rows = first[at_body.len()];
+        if rows > MOST_OWN_ROWS {
+            return *plain;
+        }
+        let mut matrix = [0.0; MOST_OWN_ROWS * MOST_OWN_ROWS];
+        self.own_matrix(work, body, &first, &mut matrix);
+        // Columns of B: the violation that a unit force or torque causes.
+        let (block, lane) = place(body);
+        let rot: M3 = gather(&work[block].rot, lane);
+        let inverse = work[block].inverse_of(lane);
+        let mut b = [[0.0; MOST_OWN_ROWS]; 6];
+        for (axis, column) in b.iter_mut().enumerate() {
+            let mut unit = [0.0; 3];
+            unit[axis % 3] = 1.0;
+            let (shift, p) = if axis < 3 {
+                (scale(&unit, inverse.translation), [0.0; 9])
+            } else {
+                (
+                    [0.0; 3],
+                    inverse.solve(&skew_matrix(&scale(&tmul_vec(&rot, &unit), 0.5))),
+                )
+            };
+            for (k, at) in at_body.iter().enumerate() {
+                let (side, points) = self.side(*at);
+                let out = &mut column[first[k]..first[k + 1]];
+                reach_side(
+                    side,
+                    points,
+                    side.rows(&self.general),
+                    &rot,
+                    &p,
+                    &shift,
+                    out,
+                );
+            }
+        }
+        if !forward(&mut matrix[..rows * rows], rows, &mut b) {
+            return *plain;
+        }
+        let mut block = *plain;
+        for i in 0..6 {
+            for j in 0..6 {
+                let taken: f64 = (0..rows).map(|r| b[i][r] * b[j][r]).sum();
+                block[6 * i + j] -= taken;
+            }
+        }
+        // A body that its joints hold fast still has a trace of what it would do alone.
+        for i in 0..6 {
+            block[7 * i] += 1e-9 * plain[7 * i];
+        }
+        block
+    }
+
+    /// J H⁻¹Jᵀ over the joints at a body, row-major, with what the bodies at both ends answer.
+    fn own_matrix(&self, work: &[NewtonBlock], body: usize, first: &[usize], matrix: &mut [f64]) {
+        let at_body = &self.incidences[self.starts[body]..self.starts[body + 1]];
+        let rows = first[at_body.len()];
+        let response = response_of(work, body);
+        let mut add = |i: usize, j: usize, ends: [super::Incidence; 2], response: &Response| {
+            let mut values = [0.0; 36];
+            let [one, two] = [self.end(ends[0]), self.end(ends[1])];
+            couple(&mut values, one, two, response, None);
+            let width = self.rows_of(ends[1].joint as usize).len();
+            for r in 0..first[i + 1] - first[i] {
+                for c in 0..first[j + 1] - first[j] {
+                    matrix[(first[i] + r) * rows + first[j] + c] += values[r * width + c];
+                }
+            }
+        };
+        for (i, one) in at_body.iter().enumerate() {
+            for (j, two) in at_body.iter().enumerate() {
+                add(i, j, [*one, *two], &response);
+            }
+            let other = super::Incidence {
+                first: !one.first,
+                ..*one
+            };
+            if let Some(neighbour) = self.side(other).0.body() {
+                add(i, i, [other, other], &response_of(work, neighbour));
+            }
+        }
     }
 
     /// Displacement of the centre and increment P of A (body frame) of a body under the forces
@@ -87,4 +184,59 @@ impl Dual {
         let inverse = work[block].inverse_of(lane);
         (scale(&thrust, inverse.translation), inverse.solve(&load))
     }
+}
+
+/// Adds `J δ` of one end of a joint to its rows, as many as there is room for.
+#[inline(always)]
+fn reach_side(
+    side: &SideRows,
+    points: bool,
+    general: &[GeneralRow],
+    rot: &M3,
+    p: &M3,
+    shift: &V3,
+    rows: &mut [f64],
+) {
+    let mut first = 0;
+    if points {
+        let moved = add(shift, &mul_vec(rot, &mul_vec(p, &side.point)));
+        for k in 0..3 {
+            rows[k] += side.sign * moved[k];
+        }
+        first = 3;
+    }
+    for (row, general) in rows[first..].iter_mut().zip(general) {
+        *row += dot9(&general.a, p) + dot(&general.t, shift);
+    }
+}
+
+fn response_of(work: &[NewtonBlock], body: usize) -> Response {
+    let (block, lane) = place(body);
+    Response {
+        rot: gather(&work[block].rot, lane),
+        inverse: work[block].inverse_of(lane),
+    }
+}
+
+/// Cholesky of a small matrix, and the forward half of the solve for six right-hand sides. False
+/// if it is not positive definite.
+fn forward(a: &mut [f64], n: usize, b: &mut [[f64; MOST_OWN_ROWS]; 6]) -> bool {
+    for i in 0..n {
+        for j in 0..=i {
+            let sum: f64 = (0..j).map(|k| a[i * n + k] * a[j * n + k]).sum();
+            let value = a[i * n + j] - sum;
+            a[i * n + j] = if j < i {
+                value / a[j * (n + 1)]
+            } else if value > 1e-12 * a[i * (n + 1)] {
+                value.sqrt()
+            } else {
+                return false;
+            };
+        }
+        for column in b.iter_mut() {
+            let sum: f64 = (0..i).map(|k| a[i * n + k] * column[k]).sum();
+            column[i] = (column[i] - sum) / a[i * (n + 1)];
+        }
+    }
+    true
 }

@@ -2,9 +2,9 @@
 
 use super::solve::correct;
 use super::{StepReport, Workspace};
-use crate::contact::movers;
-use crate::contact::stage::{Scene, Stage};
+use crate::contact::stage::{Care, Scene, Stage};
 use crate::contact::sweep;
+use crate::contact::{ContactSolver, movers};
 use crate::dual::{Dual, DualFault};
 use crate::integrate::{Scheme, loose, tempered};
 use crate::math::lanes::{LANES, gather, place, scatter};
@@ -15,6 +15,9 @@ use crate::model::{Control, Model, State};
 const TURNS: usize = 4;
 /// What a turn must leave of the disagreement at most for another one to be taken.
 const CONTRACTION: f64 = 0.3;
+/// Disagreement of joints and the contacts of large mechanisms that is none, m, and the same in
+/// crowds.
+const AGREEMENT: [f64; 2] = [1e-6, 1e-5];
 /// Times at most that gaps are corrected for the curved path of rotating bodies.
 const BENDS: usize = 2;
 /// What the curved path may add to a gap before it is corrected for, m.
@@ -32,6 +35,11 @@ pub(super) fn find_contacts(
         return;
     }
     crate::contact::detect(model, state, control, h, &mut work.contacts);
+    mark_touched(work);
+}
+
+/// Marks the blocks of bodies that contacts touch, for a new step.
+pub(super) fn mark_touched(work: &mut Workspace) {
     work.stage.reset();
     work.touched.fill(false);
     for point in &work.contacts.points {
@@ -77,6 +85,8 @@ fn stage_of<'a>(
         work: &work.newton,
         loose: &work.loose,
         projects: work.settings.integrator.projects(),
+        couples: work.settings.contact_solver != ContactSolver::GaussSeidel,
+        chooses: work.settings.contact_solver == ContactSolver::Automatic,
         softness: work.settings.contact_solver.softness(),
         h: scheme.h,
         c: scheme.c,
@@ -101,16 +111,16 @@ pub(super) fn hold_apart(
         stage.begin(&scene, dual);
     }
     stage.first(&scene, dual);
-    let (tolerance, rule) = (work.settings.contact_tolerance, work.settings.iteration());
+    let (tolerance, rule) = (agreement(work), work.settings.iteration());
     let mut wrong = 0.0;
     for turn in 0..TURNS {
-        report.sweeps += work.stage.solve(&work.settings, turn > 0);
+        report.sweeps += work.solve_contacts(turn > 0);
         for _ in 0..BENDS {
             let (stage, _, scene) = stage_of(model, state, work, scheme);
             if stage.bend(&scene) <= BENT {
                 break;
             }
-            report.sweeps += work.stage.solve(&work.settings, true);
+            report.sweeps += work.solve_contacts(true);
         }
         for mover in work.stage.movers.all.iter_mut().filter(|m| !m.loose) {
             let untold = std::mem::take(&mut mover.untold);
@@ -132,8 +142,25 @@ pub(super) fn hold_apart(
     report.contact_residual = sweep::residual(rows, movers);
     report.penetration = work.stage.end_first();
     // Where joints and contacts only take turns, another linearisation would not help.
-    let together = work.stage.movers.answer_together();
+    let together = work.stage.movers.answer_together() || work.stage.care() != Care::Exact;
     Ok(Some(if together { wrong } else { 0.0 }))
+}
+
+impl Workspace {
+    /// Solves the contacts of the present stage; returns the iterations.
+    fn solve_contacts(&mut self, again: bool) -> usize {
+        let (settings, dual) = (&self.settings, &mut self.dual);
+        self.stage.solve(settings, dual, &self.newton, again)
+    }
+}
+
+/// Disagreement of contacts and joints that ends the turns between them, m.
+fn agreement(work: &Workspace) -> f64 {
+    match work.stage.care() {
+        Care::Exact => work.settings.contact_tolerance,
+        Care::Good => AGREEMENT[0],
+        Care::Crowd => AGREEMENT[1],
+    }
 }
 
 /// Whether joints hold a body in contact.
@@ -165,6 +192,7 @@ fn read(work: &mut Workspace, h: f64) -> f64 {
         let wrong = [sub(&shift, &mover.shift), sub(&turn, &mover.turn)];
         largest = wrong.iter().flatten().fold(largest, |m, x| m.max(x.abs()));
         (mover.shift, mover.turn) = (shift, turn);
+        mover.base = [shift, turn];
     }
     largest
 }
@@ -204,9 +232,9 @@ pub(super) fn stop_approach(
     let (stage, dual, scene) = stage_of(model, state, work, scheme);
     stage.second(&scene, dual);
     note(work);
-    let (tolerance, h) = (work.settings.contact_tolerance, scheme.h);
+    let (tolerance, h) = (agreement(work), scheme.h);
     for turn in 0..TURNS {
-        report.sweeps += work.stage.solve(&work.settings, turn > 0);
+        report.sweeps += work.solve_contacts(turn > 0);
         for mover in work.stage.movers.all.iter_mut().filter(|m| !m.loose) {
             let untold = std::mem::take(&mut mover.untold);
             movers::hasten(&mut work.newton, mover.body as usize, h, &untold);

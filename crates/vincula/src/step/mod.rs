@@ -5,6 +5,7 @@ mod contact;
 mod descend;
 mod error;
 mod flight;
+mod late;
 mod parts;
 mod predict;
 mod shock;
@@ -14,6 +15,7 @@ mod velocity;
 pub use crate::settings::{Settings, Workspace};
 pub use error::StepError;
 
+use crate::contact::stage::Care;
 use crate::math::dispatch::Level;
 use crate::model::{Control, Model, State};
 use crate::stream;
@@ -64,19 +66,27 @@ pub fn step(
     if let Some(apart) = &mut work.apart {
         return apart.step(model, state, control, h);
     }
-    advance(model, state, control, work, h)
+    step_together(model, state, control, work, h)
 }
 
-/// Makes the step as a whole, or in parts where that fails.
-pub(crate) fn advance(
+/// Makes the step of all bodies together; as a whole, or in parts where that fails.
+pub(crate) fn step_together(
     model: &Model,
     state: &mut State,
     control: &Control,
     work: &mut Workspace,
     h: f64,
 ) -> Result<StepReport, StepError> {
+    let before = parts::may_be_needed(model).then(|| state.clone());
     let error = match attempt(model, state, control, work, h) {
-        Ok(report) => return Ok(report),
+        Ok(report) => {
+            let hard = !report.converged && work.stage.care() != Care::Exact;
+            let parts = hard && control.frames.is_empty() && work.settings.part_limit > 1;
+            return match before {
+                Some(before) if parts => parts::rather(model, state, before, control, work, h),
+                _ => Ok(report),
+            };
+        }
         Err(error) => error,
     };
     // Frames that the user moves are where they are told to be only at the start of a step.
@@ -100,9 +110,34 @@ fn attempt(
     if let Some(report) = stream::advance(model, state, work, h) {
         return Ok(report);
     }
+    find_contacts(model, state, control, work, h);
+    let before = (!work.contacts.points.is_empty()).then(|| state.clone());
+    let mut report = advance(model, state, control, work, h)?;
+    let Some(before) = before else {
+        return Ok(report);
+    };
+    for repeat in 0.. {
+        let more = repeat < late::repeats(work);
+        if !more || !late::find_missed(model, &before, state, control, work, h) {
+            break;
+        }
+        state.clone_from(&before);
+        work.gather_forces(model, state, control, h);
+        report = advance(model, state, control, work, h)?;
+    }
+    Ok(report)
+}
+
+/// Makes the step with the contacts that are known.
+fn advance(
+    model: &Model,
+    state: &mut State,
+    control: &Control,
+    work: &mut Workspace,
+    h: f64,
+) -> Result<StepReport, StepError> {
     work.dual.start_axes(model, state, control);
     work.dual.start_forces(&state.held);
-    find_contacts(model, state, control, work, h);
     advance_free_bodies(model, state, work, h);
     let scheme = predict_free_motion(model, state, work, h)?;
     let mut report = solve_step(model, state, work, &scheme)?;

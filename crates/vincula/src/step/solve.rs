@@ -89,10 +89,12 @@ pub(super) fn solve_step(
                 && !descent.is_astray(model, state, work, scheme)
         };
         // Contacts and joints agree best where the step is linearised.
-        if report.converged && wrong > DISAGREEMENT && agreeing < AGREEING {
+        let kind = work.stage.care() as usize;
+        if report.converged && wrong > DISAGREEMENT[kind] && agreeing < AGREEING[kind] {
             (agreeing, report.converged) = (agreeing + 1, false);
         }
-        if report.converged || report.iterations >= rule.limit {
+        let limit = rule.limit.min(LIMITS[kind]);
+        if report.converged || report.iterations >= limit {
             // With contacts the last solve has closed the joints, and turning would open them.
             if !report.converged && !flies_again && work.contacts.points.is_empty() {
                 descent.advance(model, state, work, scheme, report.update);
@@ -112,14 +114,16 @@ pub(super) fn solve_step(
     }
 }
 
-/// Linearisations at most of a step with contacts.
+/// Linearisations at most of a step with contacts, and of one with large mechanisms in contact,
+/// which is then taken in parts.
 const TOUCHING_LIMIT: usize = 30;
+const LIMITS: [usize; 3] = [usize::MAX, 12, 12];
 /// Gap of a joint, m, up to which contacts are looked at.
 const OPEN: f64 = 1e-3;
-/// Disagreement of contacts and joints, m, beyond which a step is linearised again, and how
-/// often.
-const DISAGREEMENT: f64 = 1e-9;
-const AGREEING: usize = 6;
+/// Disagreement of contacts and joints, m, beyond which a step is linearised again: of those that
+/// are solved exactly, of those of large mechanisms, and of crowds. And how often.
+const DISAGREEMENT: [f64; 3] = [1e-9, 1e-5, 1e-4];
+const AGREEING: [usize; 3] = [6, 3, 1];
 
 /// Gap of a joint, m, with which no step ends.
 const GAPING: f64 = 1e-6;

@@ -1,0 +1,267 @@
+//! Contacts of mechanisms too large for 6×6 blocks between all touched bodies.
+//!
+//! How forces at the contacts move everything is known by one solve with the factor of the joints:
+//! the bodies move alone, the joints answer, the bodies move by that. This is a product with the
+//! matrix D of `exact.rs`, at the cost of one solve however many contacts there are, and the method
+//! of `vincula_blocks::cone::accelerated` needs nothing else of D but what each contact answers to
+//! itself, about. For that only the joints at its own bodies answer.
+
+use vincula_blocks::cone::{Accelerated, Products, project};
+
+use super::movers::{FIXED, Movers};
+use super::rows::{ContactRow, along};
+use crate::dual::Dual;
+use crate::integrate::newton::NewtonBlock;
+use crate::math::small::*;
+
+/// Violation of the law, relative to the largest force, at which a solve ends.
+const TOLERANCE: f64 = 1e-6;
+/// Products with D in one solve: at most, at least, and what they may cost in rows. A solve after a
+/// small change takes a third. The next linearisation goes on from there.
+const PRODUCTS: usize = 200;
+const FEWEST: usize = 30;
+const ROWS: usize = 100_000;
+/// Error of a gap or a sliding distance that does not matter, m.
+const SLACK: f64 = 1e-6;
+
+/// Memory of the solver.
+#[derive(Debug, Default)]
+pub(crate) struct Coupled {
+    accelerated: Accelerated,
+    own: Vec<M3>,
+    free: Vec<f64>,
+    mu: Vec<f64>,
+    lambda: Vec<f64>,
+    product: Vec<f64>,
+    /// Forces and torques on the movers, and how these move.
+    wrench: Vec<[V3; 2]>,
+    motion: Vec<[V3; 2]>,
+    groups: Crowds,
+}
+
+impl Coupled {
+    /// Solves all rows with the joints inside, group by group. Movers end where the forces put
+    /// them. Returns the products, counted as if all groups had been one.
+    pub fn solve(
+        &mut self,
+        rows: &mut [ContactRow],
+        movers: &mut Movers,
+        dual: &mut Dual,
+        work: &[NewtonBlock],
+        again: bool,
+    ) -> usize {
+        self.settle(movers, dual, work);
+        self.groups.find(rows, movers);
+        let mut spent = 0;
+        for group in 0..self.groups.count() {
+            let count = self.groups.of(group).0.len();
+            spent += count * self.solve_group(group, rows, movers, dual, work, again);
+        }
+        self.settle(movers, dual, work);
+        spent.div_ceil(rows.len().max(1))
+    }
+
+    fn solve_group(
+        &mut self,
+        group: usize,
+        rows: &mut [ContactRow],
+        movers: &mut Movers,
+        dual: &mut Dual,
+        work: &[NewtonBlock],
+        again: bool,
+    ) -> usize {
+        self.take(group, rows, movers);
+        let Coupled {
+            accelerated,
+            own,
+            free,
+            mu,
+            lambda,
+            product,
+            wrench,
+            motion,
+            groups,
+        } = self;
+        let (members, units) = groups.of(group);
+        let most = (ROWS / members.len()).clamp(FEWEST, PRODUCTS);
+        let limit = if again { most.div_ceil(3) } else { most };
+        let contacts: &[ContactRow] = rows;
+        let mut multiply = |x: &[f64], y: &mut [f64]| {
+            for &unit in units {
+                wrench[movers.unit(unit)].fill([[0.0; 3]; 2]);
+            }
+            load(contacts, members, x, wrench);
+            for &unit in units {
+                movers.respond_unit(unit, dual, work, wrench, motion);
+            }
+            read(contacts, members, x, motion, y);
+        };
+        // The slip holds D λ of the present λ already.
+        multiply(lambda, product);
+        for (b, d) in free.iter_mut().zip(product.iter()) {
+            *b -= d;
+        }
+        let problem = Products {
+            own,
+            free,
+            mu,
+            slack: SLACK,
+        };
+        let report = accelerated.solve(&problem, lambda, &mut multiply, TOLERANCE, limit);
+        for (&index, l) in members.iter().zip(lambda.chunks_exact(3)) {
+            let row = &mut rows[index as usize];
+            let next = project(&[l[0], l[1], l[2]], row.mu);
+            let change = sub(&next, &row.lambda);
+            if change != [0.0; 3] {
+                row.lambda = next;
+                row.push(movers, &change);
+            }
+        }
+        report.sweeps
+    }
+
+    /// Brings the movers that joints hold to where the forces put them that they have not been
+    /// told of.
+    fn settle(&mut self, movers: &mut Movers, dual: &mut Dual, work: &[NewtonBlock]) {
+        self.wrench.clear();
+        self.wrench.extend(movers.all.iter().map(|m| m.untold));
+        self.motion.clear();
+        self.motion.resize(self.wrench.len(), [[0.0; 3]; 2]);
+        for unit in 0..movers.units() as u32 {
+            movers.respond_unit(unit, dual, work, &self.wrench, &mut self.motion);
+        }
+        for (mover, [shift, turn]) in movers.all.iter_mut().zip(&self.motion) {
+            if !mover.loose {
+                mover.shift = add(&mover.base[0], shift);
+                mover.turn = add(&mover.base[1], turn);
+            }
+        }
+    }
+
+    fn take(&mut self, group: usize, rows: &[ContactRow], movers: &Movers) {
+        let (members, _) = self.groups.of(group);
+        let members = members.iter().map(|&index| &rows[index as usize]);
+        self.own.clear();
+        self.mu.clear();
+        self.lambda.clear();
+        self.free.clear();
+        for row in members {
+            self.own.push(row.w);
+            self.mu.push(row.mu);
+            self.lambda.extend(row.lambda);
+            self.free.extend(row.slip(&movers.all));
+        }
+        self.product.clear();
+        self.product.resize(self.free.len(), 0.0);
+    }
+}
+
+/// Contacts that may feel each other: those of bodies and mechanisms that contacts connect.
+#[derive(Debug, Default)]
+struct Crowds {
+    parent: Vec<u32>,
+    /// Rows and units in the order of their groups, and where each group starts.
+    rows: Vec<u32>,
+    units: Vec<u32>,
+    starts: Vec<[usize; 2]>,
+}
+
+impl Crowds {
+    fn find(&mut self, rows: &[ContactRow], movers: &Movers) {
+        self.parent.clear();
+        self.parent.extend(0..movers.units() as u32);
+        for row in rows {
+            if row.a.mover != FIXED && row.b.mover != FIXED {
+                let a = self.head(movers.unit_of(row.a.mover));
+                let b = self.head(movers.unit_of(row.b.mover));
+                self.parent[a.max(b) as usize] = a.min(b);
+            }
+        }
+        // All point at their heads, so that sorting need not search.
+        for unit in 0..self.parent.len() as u32 {
+            self.parent[unit as usize] = self.head(unit);
+        }
+        let parent = &self.parent;
+        let group = |index: &u32| {
+            let row = &rows[*index as usize];
+            let side = row.a.mover.min(row.b.mover);
+            parent[movers.unit_of(side) as usize]
+        };
+        self.rows.clear();
+        self.rows.extend(0..rows.len() as u32);
+        self.rows
+            .sort_unstable_by_key(|index| (group(index), *index));
+        self.units.clear();
+        self.units.extend(0..parent.len() as u32);
+        self.units
+            .sort_unstable_by_key(|unit| (parent[*unit as usize], *unit));
+        self.starts.clear();
+        let mut unit = 0;
+        for (at, index) in self.rows.iter().enumerate() {
+            let here = group(index);
+            if at > 0 && group(&self.rows[at - 1]) == here {
+                continue;
+            }
+            while parent[self.units[unit] as usize] < here {
+                unit += 1;
+            }
+            self.starts.push([at, unit]);
+        }
+        self.starts.push([self.rows.len(), self.units.len()]);
+    }
+
+    fn head(&mut self, mut unit: u32) -> u32 {
+        while self.parent[unit as usize] != unit {
+            let up = self.parent[unit as usize];
+            self.parent[unit as usize] = self.parent[up as usize];
+            unit = up;
+        }
+        unit
+    }
+
+    fn count(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The rows and the units of a group.
+    fn of(&self, group: usize) -> (&[u32], &[u32]) {
+        let ([row, unit], [row_end, unit_end]) = (self.starts[group], self.starts[group + 1]);
+        (&self.rows[row..row_end], &self.units[unit..unit_end])
+    }
+}
+
+/// Forces x along the frames, as what they do to each mover.
+fn load(rows: &[ContactRow], members: &[u32], x: &[f64], wrench: &mut [[V3; 2]]) {
+    for (&index, x) in members.iter().zip(x.chunks_exact(3)) {
+        let x = [x[0], x[1], x[2]];
+        if x == [0.0; 3] {
+            continue;
+        }
+        let row = &rows[index as usize];
+        let force = along(&row.frame, &x);
+        for (arm, sign) in [(&row.b, 1.0), (&row.a, -1.0)] {
+            if arm.mover != FIXED {
+                let [f, t] = &mut wrench[arm.mover as usize];
+                *f = axpy(f, sign, &force);
+                *t = axpy(t, sign, &along(&arm.lever, &x));
+            }
+        }
+    }
+}
+
+/// How far the contacts move, in their frames.
+fn read(rows: &[ContactRow], members: &[u32], x: &[f64], motion: &[[V3; 2]], y: &mut [f64]) {
+    for (k, &index) in members.iter().enumerate() {
+        let row = &rows[index as usize];
+        let mut u = [row.soft * x[3 * k], 0.0, 0.0];
+        for (arm, sign) in [(&row.b, 1.0), (&row.a, -1.0)] {
+            if arm.mover != FIXED {
+                let [shift, turn] = &motion[arm.mover as usize];
+                for i in 0..3 {
+                    u[i] += sign * (dot(&row.frame[i], shift) + dot(&arm.lever[i], turn));
+                }
+            }
+        }
+        y[3 * k..3 * k + 3].copy_from_slice(&u);
+    }
+}

@@ -1,0 +1,81 @@
+//! What contacts did in a step, and what the next one starts from.
+
+use super::*;
+
+impl Stage {
+    /// What a contact did, in its frame.
+    pub fn outcome(&self, index: usize) -> Option<Outcome> {
+        let link = self.links.get(index)?;
+        let second = link.second.map(|k| k as usize);
+        let total = |k: usize| {
+            let row = &self.rows[k];
+            [add(&row.lambda, &self.struck[k]), torque_of(row)]
+        };
+        Some(Outcome {
+            first: link.first,
+            total: second.map_or(link.first, total),
+            slip: second.map(|k| self.rows[k].slip(&self.movers.all)),
+            at: link.at,
+            arms: link.arms,
+        })
+    }
+
+    /// Adds up the contact forces on each island of joints: what they had in the last step too,
+    /// and all of them, N.
+    pub fn add_lasting(
+        &self,
+        points: &[ContactPoint],
+        memory: &Memory,
+        dual: &Dual,
+        sums: &mut [[f64; 2]],
+    ) {
+        for (index, point) in points.iter().enumerate() {
+            let Some(done) = self.outcome(index) else {
+                continue;
+            };
+            let size = |f: &V3| dot(f, f).sqrt();
+            let force = size(&done.total[0]);
+            let most = force.max(size(&done.first[0]));
+            let before =
+                self.known[index].map_or(0.0, |k| size(&memory.entries[k as usize].total[0]));
+            for body in [point.a, point.b].into_iter().flatten() {
+                if let Some((island, _)) = dual.island_of(body.index()) {
+                    sums[island][0] += force.min(before);
+                    sums[island][1] += most;
+                }
+            }
+        }
+    }
+
+    /// Writes what the next step starts from.
+    pub fn remember(&self, points: &[ContactPoint], memory: &mut Memory) {
+        memory.entries.clear();
+        for (index, point) in points.iter().enumerate() {
+            let Some(done) = self.outcome(index) else {
+                continue;
+            };
+            if done.total[0][0] <= 0.0 && done.first[0][0] <= 0.0 {
+                continue;
+            }
+            let frame = frame_of(&point.normal);
+            let world = |f: [V3; 2]| f.map(|f| along(&frame, &f));
+            memory.entries.push(Remembered {
+                key: key_of(point),
+                anchor: point.anchor_a,
+                first: world(done.first),
+                total: world(done.total),
+            });
+        }
+    }
+}
+
+/// Forces and torques of a contact, in its frame.
+pub(crate) struct Outcome {
+    pub first: [V3; 2],
+    pub total: [V3; 2],
+    /// h times the velocity of the slip at the end, m, where it touches.
+    pub slip: Option<V3>,
+    /// Where it was at the start, and from the centres to there, m.
+    pub at: V3,
+    pub arms: [V3; 2],
+}

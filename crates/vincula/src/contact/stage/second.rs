@@ -1,0 +1,139 @@
+//! Second stage: velocities that neither enter nor gain.
+
+use super::*;
+
+impl Stage {
+    /// Rows of the second stage, for rates in the body frame; λ starts as what the first stage
+    /// has given, and the bodies already have it.
+    pub fn second(&mut self, scene: &Scene<'_>, dual: &mut Dual) {
+        self.weigh(scene);
+        if self.touches_joints() {
+            self.weigh_mechanisms(scene, dual);
+        }
+        self.find_turns(scene);
+        self.rows.clear();
+        self.approaches.clear();
+        self.struck.clear();
+        for (index, point) in scene.points.iter().enumerate() {
+            let link = self.links[index];
+            self.links[index].second = link.touches.then_some(self.rows.len() as u32);
+            if link.touches {
+                let mut row = self.second_row(scene, point, &link);
+                row.standing = stands(scene, &row);
+                self.rows.push(row);
+                self.approaches.push(approach(scene, point));
+                self.struck.push([0.0; 3]);
+            }
+        }
+        let bounces = |a: &Approach| a.restitution > 0.0;
+        if self.approaches.iter().any(bounces) && self.strike(scene.h) {
+            return;
+        }
+        for (link, known) in self.links.iter().zip(&self.known) {
+            if let (Some(k), Some(known)) = (link.second, known) {
+                let total = &scene.memory.entries[*known as usize].total;
+                self.rows[k as usize].start_from(&mut self.movers, total);
+            }
+        }
+    }
+
+    fn second_row(&self, scene: &Scene<'_>, point: &ContactPoint, link: &Link) -> ContactRow {
+        let frame = frame_of(&point.normal);
+        let (mut free, mut turned) = (carried(&frame, point, scene.h), [0.0; 3]);
+        let mut arms = [[0.0; 3]; 2];
+        for (k, side) in link.sides.iter().enumerate() {
+            if side.mover == FIXED {
+                continue;
+            }
+            let sign = [-1.0, 1.0][k];
+            let body = self.movers.all[side.mover as usize].body as usize;
+            let turn = &self.turns[side.mover as usize][1];
+            let reach = scale(&point.normal, side.radius);
+            arms[k] = add(&mul_vec(turn, &side.center), &reach);
+            let (v, omega) = motion_of(scene, body);
+            turned = axpy(&turned, sign * scene.h, &omega);
+            let u = add(&v, &cross(&omega, &arms[k]));
+            free = axpy(&free, sign, &frame.map(|axis| scene.h * dot(&axis, &u)));
+        }
+        let mut row = ContactRow::new(frame, link.sides.map(|s| s.mover), arms, &self.movers);
+        row.lambda = link.first[0];
+        row.free = free;
+        row.mu = point.friction;
+        row.ease(&self.movers);
+        if point.compliance > 0.0 || scene.softness > 0.0 {
+            // A spring pushes in the second half as it did in the first.
+            row.hold_normal(2.0 * link.first[0][0]);
+        }
+        if point.torsional > 0.0 || point.rolling > 0.0 {
+            let about = frame.map(|axis| dot(&axis, &turned));
+            row.resist(point.torsional, point.rolling, about, &self.movers.all);
+            if let Some(spin) = &mut row.spin {
+                spin.torque = link.first[1];
+            }
+        }
+        row
+    }
+
+    /// Takes impacts if there are any: without the forces of the first stage, then with the
+    /// impulses of the impacts. True when there were.
+    fn strike(&mut self, h: f64) -> bool {
+        for row in &mut self.rows {
+            let back = scale(&row.lambda, -1.0);
+            row.lambda = [0.0; 3];
+            row.push(&mut self.movers, &back);
+        }
+        let Stage {
+            rows,
+            approaches,
+            movers,
+            hits,
+            struck,
+            ..
+        } = self;
+        if impact::any(rows, approaches, movers, h) {
+            impact::take(rows, approaches, movers, h, hits);
+            for (row, struck) in rows.iter_mut().zip(struck) {
+                *struck = std::mem::take(&mut row.lambda);
+            }
+            return true;
+        }
+        for link in &self.links {
+            if let Some(k) = link.second {
+                let row = &mut self.rows[k as usize];
+                row.lambda = link.first[0];
+                row.push(&mut self.movers, &link.first[0]);
+            }
+        }
+        false
+    }
+}
+
+/// How a contact closes in at the start of the step.
+fn approach(scene: &Scene<'_>, point: &ContactPoint) -> Approach {
+    let mut velocity = dot(&point.normal, &point.surface_velocity);
+    for (body, anchor, sign) in [
+        (point.a, point.anchor_a, -1.0),
+        (point.b, point.anchor_b, 1.0),
+    ] {
+        let Some(body) = body else { continue };
+        let (block, lane) = place(body.index());
+        let start = &scene.start[block];
+        let w: M3 = gather(&start.w, lane);
+        let u = add(&gather(&start.v, lane), &mul_vec(&w, &anchor));
+        velocity += sign * dot(&point.normal, &u);
+    }
+    Approach {
+        restitution: point.restitution,
+        start: scene.h * velocity,
+        gap: point.gap,
+    }
+}
+
+/// Velocity of the centre and angular velocity, world, of a rate in the body frame: the one that
+/// the torque of a contact, a skew load, does work on.
+fn motion_of(scene: &Scene<'_>, body: usize) -> (V3, V3) {
+    let (block, lane) = place(body);
+    let n = &scene.work[block];
+    let omega = axial(&gather(&n.w, lane));
+    (gather(&n.v, lane), mul_vec(&gather(&n.rot, lane), &omega))
+}

@@ -1,0 +1,71 @@
+//! Which solver takes the rows of a stage.
+
+use super::*;
+
+impl Stage {
+    /// Solves the rows of the present stage, which may be solved but for a small change; returns
+    /// the iterations.
+    pub fn solve(
+        &mut self,
+        settings: &Settings,
+        dual: &mut Dual,
+        work: &[NewtonBlock],
+        again: bool,
+    ) -> usize {
+        let Stage {
+            rows,
+            movers,
+            groups,
+            sweeper,
+            coupled,
+            ..
+        } = self;
+        if movers.knows_own() {
+            return coupled.solve(rows, movers, dual, work, again);
+        }
+        // At rest the forces of the last step are those of this one. The residual says nothing of
+        // rolling and torsional friction.
+        let spins = rows.iter().any(|row| row.spin.is_some());
+        let exact = settings.contact_solver != ContactSolver::GaussSeidel;
+        if exact && !spins && sweep::residual(rows, movers) <= 10.0 * settings.cone_tolerance {
+            return 0;
+        }
+        let affordable = MOST_ROWS_SWEPT / rows.len().max(1);
+        let affordable = if again {
+            (affordable / 4).max(2)
+        } else {
+            affordable.max(FEWEST_SWEEPS)
+        };
+        let (tolerance, limit) = (
+            settings.contact_tolerance,
+            settings.sweep_limit.min(affordable),
+        );
+        let way = match settings.contact_solver {
+            ContactSolver::Splitting => Way::Splitting,
+            _ => Way::Newton,
+        };
+        let (first, most) = match settings.contact_solver {
+            _ if spins => (limit, [0; 2]),
+            ContactSolver::Automatic => (FIRST_SWEEPS.min(limit), [FEW_DENSE, MOST_DENSE]),
+            ContactSolver::GaussSeidel | ContactSolver::Penalty => (limit, [0; 2]),
+            ContactSolver::Anticipation | ContactSolver::Splitting => (0, [usize::MAX; 2]),
+        };
+        let (mut count, mut enough) = sweeper.solve(rows, movers, tolerance, first);
+        if !enough && most[0] > 0 {
+            let mut all = false;
+            // A contact that was left aside as open may close by what the others did.
+            for _ in 0..ASIDE {
+                let solved = groups.solve(rows, movers, way, settings.cone_tolerance, most);
+                (count, all) = (count + solved.0, solved.1);
+                if !all || sweep::residual(rows, movers) <= settings.cone_tolerance {
+                    break;
+                }
+            }
+            enough = all || settings.contact_solver != ContactSolver::Automatic;
+        }
+        if !enough && first < limit {
+            count += sweeper.solve(rows, movers, tolerance, limit - first).0;
+        }
+        count
+    }
+}

@@ -1,0 +1,100 @@
+//! Contacts that are seen only at the end of a step.
+//!
+//! Detection looks at the pose at the start. Where a box falls on an edge and turns, the corner that
+//! is deepest at the end may not have been among the points. So steps that move mechanisms in contact
+//! are looked at again where they end. If something has gone in that was apart at the start, its points
+//! join the others, and the step is made again from its start: the points are material, and so is
+//! their gap at the start.
+
+use super::Workspace;
+use super::contact::mark_touched;
+use crate::contact::stage::Care;
+use crate::contact::{ContactPoint, detect};
+use crate::math::lanes::{gather, place};
+use crate::math::rotation::polar;
+use crate::math::small::*;
+use crate::model::{BodyId, ColliderId, Control, Model, State};
+
+/// Times at most that a step is made again, and with a crowd of contacts.
+const REPEATS: [usize; 2] = [4, 2];
+/// What may go in unseen, as a part of half the thickness of the thinner of the two.
+const UNSEEN: f64 = 1e-2;
+/// Part of a step that detection looks ahead by, where only what overlaps counts.
+const HARDLY: f64 = 1e-3;
+/// Marks the names of points that were found late.
+const LATE: u64 = 1 << 63;
+
+/// How often the end of the step is worth a look: where bodies on joints touch something.
+pub(super) fn repeats(work: &Workspace) -> usize {
+    if work.dual.is_empty() || !work.stage.holds_any() {
+        return 0;
+    }
+    REPEATS[usize::from(work.stage.care() == Care::Crowd)]
+}
+
+/// Looks for points that went in unseen in the step from `before` to `state`, and adds them to the
+/// contacts of the step. Says whether there were any.
+pub(super) fn find_missed(
+    model: &Model,
+    before: &State,
+    state: &State,
+    control: &Control,
+    work: &mut Workspace,
+    h: f64,
+) -> bool {
+    detect(model, state, control, HARDLY * h, &mut work.late);
+    if work.thickness.is_empty() {
+        work.thickness = thickness(model);
+    }
+    let known = work.contacts.points.len();
+    let turns = known + work.late.points.len();
+    for point in &work.late.points {
+        let thin = |c: ColliderId| work.thickness[c.index()];
+        let unseen = UNSEEN * thin(point.collider_a).min(thin(point.collider_b));
+        // A frame that the user moves is looked at where it was.
+        if !(point.gap < -unseen) || point.surface_velocity != [0.0; 3] {
+            continue;
+        }
+        let [a, b] = [(point.a, &point.anchor_a), (point.b, &point.anchor_b)]
+            .map(|(body, anchor)| place_of(before, body, anchor));
+        let gap = dot(&point.normal, &sub(&b, &a));
+        // What was inside at the start is on its way out.
+        if gap < -0.5 * unseen {
+            continue;
+        }
+        let feature = (point.feature ^ turns as u64) | LATE;
+        work.contacts.points.push(ContactPoint {
+            gap,
+            feature,
+            ..*point
+        });
+    }
+    if work.contacts.points.len() == known {
+        return false;
+    }
+    let key = |c: &ContactPoint| (c.collider_a, c.collider_b, c.feature);
+    let points = &mut work.contacts.points;
+    points.sort_unstable_by(|p, q| key(p).cmp(&key(q)).then(p.gap.total_cmp(&q.gap)));
+    mark_touched(work);
+    true
+}
+
+/// Where a point of a body was, or a point of the world is, m.
+fn place_of(state: &State, body: Option<BodyId>, anchor: &V3) -> V3 {
+    let Some(body) = body else { return *anchor };
+    let (block, lane) = place(body.index());
+    let block = &state.blocks[block];
+    let a: M3 = gather(&block.a, lane);
+    let turned = mul_vec(&polar(&a).unwrap_or(a), anchor);
+    add(&turned, &gather(&block.t, lane))
+}
+
+/// Half the smallest extent of every collider, m.
+fn thickness(model: &Model) -> Vec<f64> {
+    let mut all = vec![f64::INFINITY; model.colliders().len()];
+    for leaf in &model.collision.leaves {
+        let least = &mut all[leaf.collider.index()];
+        *least = least.min(leaf.thickness);
+    }
+    all
+}
