@@ -166,6 +166,9 @@ pub struct RunArgs {
     /// Solver of the contacts: automatic, anticipation, splitting, gauss-seidel or penalty
     #[arg(long, value_name = "NAME", default_value_t = ContactSolver::Automatic)]
     pub contact: ContactSolver,
+    /// Let loose bodies that lie still fall asleep until something touches them
+    #[arg(long)]
+    pub sleep: bool,
     /// The mechanics of a body
     #[arg(long, value_enum, value_name = "NAME", default_value_t = Method::Affine)]
     pub method: Method,
@@ -250,6 +253,7 @@ pub fn main_job() -> Command {
         integrator: None,
         solver: None,
         contact: ContactSolver::Automatic,
+        sleep: false,
         method: Method::Affine,
         threads: None,
         seed: 0,

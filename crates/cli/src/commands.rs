@@ -41,6 +41,7 @@ pub fn run(request: &RunArgs) -> Result<(), Fault> {
         request.solver,
         request.contact,
         request.threads.unwrap_or(1) as usize,
+        request.sleep,
     )?;
     let steps = request
         .steps

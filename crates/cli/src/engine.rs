@@ -60,6 +60,7 @@ impl Engine {
         solver: Option<SolverChoice>,
         contact: ContactSolver,
         threads: usize,
+        sleeping: bool,
     ) -> Result<Engine, Fault> {
         if method != Method::Affine {
             if integrator.is_some() {
@@ -92,6 +93,7 @@ impl Engine {
             solver: solver.unwrap_or_default(),
             contact_solver: contact,
             threads,
+            sleeping,
             ..Settings::with_integrator(integrator.unwrap_or(scene.integrator))
         };
         Ok(Engine::Affine(AffineEngine {

@@ -14,6 +14,7 @@ use crate::math::dispatch::{Level, detected};
 use crate::math::lanes::{LANES, gather, place, scatter};
 use crate::math::small::{M3, V3, mul};
 use crate::model::{BodyId, Control, MemoryBlock, Model, Pose, State, StateBlock, Twist};
+use crate::step::sleep::Sleep;
 use crate::stream::Stream;
 
 /// How steps are made. The defaults need no tuning.
@@ -46,6 +47,9 @@ pub struct Settings {
     pub contact_tolerance: f64,
     /// Sweeps over the contacts at most, in each stage.
     pub sweep_limit: usize,
+    /// Whether loose bodies that lie still together fall asleep: they are neither looked at nor
+    /// moved until something touches them. Off by default.
+    pub sleeping: bool,
     /// Vector instructions; the best available by default.
     pub level: Level,
 }
@@ -64,6 +68,7 @@ impl Default for Settings {
             cone_tolerance: 1e-9,
             contact_tolerance: 1e-10,
             sweep_limit: 200,
+            sleeping: false,
             level: detected(),
         }
     }
@@ -132,6 +137,8 @@ pub struct Workspace {
     pub(crate) contacts: Contacts,
     /// What overlaps at the end of a step, and half the thickness of each collider, m.
     pub(crate) late: Contacts,
+    /// Where a step and an attempt at it start; only where mechanisms may touch something.
+    pub(crate) starts: [Option<Box<State>>; 2],
     pub(crate) thickness: Vec<f64>,
     /// Contacts as rows.
     pub(crate) stage: Stage,
@@ -141,6 +148,13 @@ pub struct Workspace {
     pub(crate) last_h: f64,
     /// Places or rates of bodies in contact before the joints moved them.
     pub(crate) noted: Vec<(M3, V3)>,
+    /// Iterates of bodies in contact, kept while it is tried what friction in joints can hold.
+    pub(crate) kept: Vec<[M3; 2]>,
+    pub(crate) kept_places: Vec<V3>,
+    /// Forces and torques on them that they were told only for a trial, N and N m.
+    pub(crate) untold: Vec<[V3; 2]>,
+    /// Memory of falling asleep.
+    pub(crate) sleep: Sleep,
     /// For each island of joints: contact forces that lasted and all of them, N.
     pub(crate) lasting: Vec<[f64; 2]>,
     /// Blocks that need Newton's method in this step.
@@ -232,6 +246,7 @@ impl Workspace {
             detected()
         };
         let dual = Dual::new(model, settings.solver, level);
+        let touching = !model.joints.is_empty() && !model.collision.colliders.is_empty();
         Workspace {
             settings,
             level,
@@ -242,9 +257,14 @@ impl Workspace {
             loose: vec![false; model.params.len()],
             contacts: Contacts::new(),
             late: Contacts::new(),
+            starts: [0, 1].map(|_| touching.then(|| Box::new(State::at_rest(model)))),
             thickness: Vec::new(),
             stage: Stage::new(model.bodies.len()),
             noted: Vec::new(),
+            sleep: Sleep::default(),
+            kept: Vec::new(),
+            kept_places: Vec::new(),
+            untold: Vec::new(),
             lasting: Vec::new(),
             last_h: 1.0,
             active: Vec::with_capacity(model.params.len()),

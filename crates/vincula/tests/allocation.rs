@@ -10,6 +10,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use common::{ball_net, chain, free_boxes, hinge_tree};
+use vincula::contact::ContactSolver;
 use vincula::model::{Damping, Drag};
 use vincula::prelude::*;
 
@@ -220,4 +221,51 @@ fn detection_allocates_nothing_the_second_time() {
     let before = COUNT.get();
     detect(&model, &state, &control, 0.01, &mut contacts);
     assert_eq!(COUNT.get() - before, 0);
+}
+
+/// Allocations in 50 steps of a world with contacts that has come to rest.
+fn settled_allocations(model: &Model, solver: ContactSolver, h: f64) -> usize {
+    let settings = Settings {
+        contact_solver: solver,
+        ..Settings::default()
+    };
+    let (mut state, control) = (model.initial_state(), Control::new(model));
+    let mut work = Workspace::new(model, settings);
+    for _ in 0..150 {
+        step(model, &mut state, &control, &mut work, h).unwrap();
+    }
+    let before = COUNT.get();
+    for _ in 0..50 {
+        let report = step(model, &mut state, &control, &mut work, h).unwrap();
+        assert!(report.contacts > 0);
+    }
+    COUNT.get() - before
+}
+
+/// Boxes in five columns of two, and a hinged lever that lies on the first.
+fn touching() -> Model {
+    let mut builder = ModelBuilder::new();
+    builder.collider(ColliderDef::ground("ground", 0.0));
+    let half_extents = DVec3::splat(0.05);
+    for k in 0..10 {
+        let at = DVec3::new(0.12 * f64::from(k % 5), 0.0, 0.05 + 0.1 * f64::from(k / 5));
+        let cube = BodyDef::new(format!("box {k}"), Shape::Box { half_extents }, 1000.0);
+        builder.body(cube.at(at).colliding(Surface::with_friction(0.5)));
+    }
+    let half_extents = DVec3::new(0.2, 0.02, 0.02);
+    let lever = BodyDef::new("lever", Shape::Box { half_extents }, 1000.0);
+    let at = DVec3::new(-0.2, 0.0, 0.22);
+    let lever = builder.body(lever.at(at).colliding(Surface::with_friction(0.5)));
+    let hinge = JointDef::hinge("hinge", World, lever, at - DVec3::X * 0.2, DVec3::Y);
+    builder.joint(hinge.limits(0, -1.0, 1.0).friction(0, 0.01));
+    builder.build().unwrap()
+}
+
+#[test]
+fn contacts_at_rest_do_not_allocate() {
+    let model = touching();
+    for solver in ContactSolver::ALL {
+        let count = settled_allocations(&model, solver, 0.01);
+        assert_eq!(count, 0, "{solver}");
+    }
 }

@@ -94,6 +94,7 @@ pub(super) fn run(
         None,
         ContactSolver::Automatic,
         1,
+        false,
     ) {
         Err(fault) => track.trouble = Some(fault.to_string()),
         Ok(mut engine) => drive(scene, &mut engine, limits, &mut track),

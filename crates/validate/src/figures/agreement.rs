@@ -133,5 +133,5 @@ pub fn draw() -> Outcome<Drawn> {
         holds &= good;
         figure = figure.panel(plot);
     }
-    Ok(Drawn { figure, holds })
+    Ok(Drawn::new(figure, holds))
 }

@@ -99,5 +99,5 @@ pub fn draw() -> Outcome<Drawn> {
             ..Plot::default()
         },
     ]);
-    Ok(Drawn { figure, holds })
+    Ok(Drawn::new(figure, holds))
 }

@@ -59,5 +59,5 @@ pub fn draw() -> Outcome<Drawn> {
             ..Plot::default()
         });
     }
-    Ok(Drawn { figure, holds })
+    Ok(Drawn::new(figure, holds))
 }

@@ -79,5 +79,6 @@ pub fn draw() -> Outcome<Drawn> {
     Ok(Drawn {
         figure,
         holds: kept,
+        table: None,
     })
 }

@@ -68,5 +68,5 @@ pub fn draw() -> Outcome<Drawn> {
         panel("linkages", &first),
         panel("a tube of rings", &[("tube", tube)]),
     ]);
-    Ok(Drawn { figure, holds })
+    Ok(Drawn::new(figure, holds))
 }

@@ -103,5 +103,5 @@ pub fn draw() -> Outcome<Drawn> {
             panel("energy [kJ]", &traces, energies, false),
         ])
         .row(vec![gap, iterations]);
-    Ok(Drawn { figure, holds })
+    Ok(Drawn::new(figure, holds))
 }

@@ -218,5 +218,6 @@ pub fn draw() -> Outcome<Drawn> {
     Ok(Drawn {
         figure,
         holds: flat && linear,
+        table: None,
     })
 }

@@ -129,5 +129,5 @@ pub fn draw() -> Outcome<Drawn> {
             gap,
         ])
         .row(vec![iterations, times(&traces)]);
-    Ok(Drawn { figure, holds })
+    Ok(Drawn::new(figure, holds))
 }

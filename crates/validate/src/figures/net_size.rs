@@ -112,5 +112,5 @@ pub fn draw() -> Outcome<Drawn> {
         panel("time of a step [ms]", steps, true),
         panel("time of a step for each link [µs]", links, false),
     ]);
-    Ok(Drawn { figure, holds })
+    Ok(Drawn::new(figure, holds))
 }

@@ -217,5 +217,5 @@ pub fn draw() -> Outcome<Drawn> {
                 true,
             ),
         ]);
-    Ok(Drawn { figure, holds })
+    Ok(Drawn::new(figure, holds))
 }

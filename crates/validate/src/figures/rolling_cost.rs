@@ -235,6 +235,7 @@ pub fn draw() -> Outcome<Drawn> {
     Ok(Drawn {
         figure: figure(&times, &medians),
         holds,
+        table: None,
     })
 }
 

@@ -92,5 +92,5 @@ pub fn draw() -> Outcome<Drawn> {
         ..Plot::default()
     };
     let figure = Figure::new("A hub with many legs (Tomcin et al., Fig. 5(c))").row(vec![plot]);
-    Ok(Drawn { figure, holds })
+    Ok(Drawn::new(figure, holds))
 }

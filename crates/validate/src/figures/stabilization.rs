@@ -110,5 +110,5 @@ pub fn draw() -> Outcome<Drawn> {
             "after post-stabilization",
             vec![Series::new("", close)],
         ));
-    Ok(Drawn { figure, holds })
+    Ok(Drawn::new(figure, holds))
 }

@@ -43,6 +43,7 @@ impl Apart {
         let together = !model.collision.colliders.is_empty()
             || !model.collision.frames.is_empty()
             || !model.couplings.is_empty()
+            || settings.sleeping
             || !settings.integrator.projects();
         if together {
             return None;

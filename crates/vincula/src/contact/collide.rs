@@ -2,10 +2,10 @@
 //! imports it.
 //!
 //! A manifold of two convex shapes is a normal n and points p₁, p₂ on their surfaces with
-//! gap n · (p₂ − p₁). Parry finds it by separating axes (boxes and triangles) or by projection
-//! (balls). For the rest it would take GJK and, when they overlap, EPA, which may return
-//! nonsense for faces that just touch. Here GJK looks at both shapes shrunk about their
-//! middles, so that they are apart although the shapes touch. Shrinking leaves the directions
+//! gap n · (p₂ − p₁). Two boxes are for `boxes.rs`. Parry finds the others by separating axes (a box
+//! and a triangle) or by projection (balls). For the rest it would take GJK and, when they
+//! overlap, EPA, which may return nonsense for faces that just touch. Here GJK looks at both
+//! shapes shrunk about their middles, so that they are apart although the shapes touch. Shrinking leaves the directions
 //! of faces and edges as they are, hence the normal, and parry clips the full faces along it.
 //! Points farther than asked for are dropped. Parry's cylinders and cones stand along y.
 
@@ -29,6 +29,7 @@ use parry3d_f64::shape::{
 };
 
 use super::bounds::Bounds;
+use super::boxes::{Block, touch_boxes};
 use super::round::{Spine, touch_spines};
 use crate::body::shape::{Shape, ShapeError, TriMesh, convex_hull};
 use crate::model::Pose;
@@ -157,8 +158,9 @@ impl Form {
     }
 
     /// Points of which the lowest touch a plane: corners, rims, ends; the plane's upward
-    /// normal is `up` (own frame). Each comes with a number of its own.
-    pub fn low_points(&self, up: DVec3, visit: &mut impl FnMut(DVec3, u32)) {
+    /// normal is `up` (own frame). Each comes with a number of its own. A rim that rolls by
+    /// `turn` (own frame, rad) in the step has one more: the point that will be the lowest then.
+    pub fn low_points(&self, up: DVec3, turn: DVec3, visit: &mut impl FnMut(DVec3, u32)) {
         match self {
             Form::Ball(ball) => visit(-up * ball.radius, 0),
             Form::Box(cuboid) => {
@@ -173,12 +175,13 @@ impl Form {
                 visit(capsule.segment.b - up * capsule.radius, 1);
             }
             Form::Cylinder(cylinder) => {
-                rim(cylinder.radius, -cylinder.half_height, up, 0, visit);
-                rim(cylinder.radius, cylinder.half_height, up, 4, visit);
+                let (radius, height) = (cylinder.radius, cylinder.half_height);
+                rim(radius, -height, [up, turn], 0, visit);
+                rim(radius, height, [up, turn], 5, visit);
             }
             Form::Cone(cone) => {
-                rim(cone.radius, -cone.half_height, up, 0, visit);
-                visit(DVec3::Y * cone.half_height, 4);
+                rim(cone.radius, -cone.half_height, [up, turn], 0, visit);
+                visit(DVec3::Y * cone.half_height, 5);
             }
             Form::Hull(hull) => each(hull.points(), visit),
             Form::Mesh(mesh) => each(mesh.vertices(), visit),
@@ -195,7 +198,13 @@ fn each(points: &[DVec3], visit: &mut impl FnMut(DVec3, u32)) {
 
 /// Four points of the rim of a disc across y: the lowest, its opposite and two between. A
 /// disc that lies flat has no lowest one; there the points stay fixed to the body.
-fn rim(radius: f64, height: f64, up: DVec3, first: u32, visit: &mut impl FnMut(DVec3, u32)) {
+fn rim(
+    radius: f64,
+    height: f64,
+    [up, turn]: [DVec3; 2],
+    first: u32,
+    visit: &mut impl FnMut(DVec3, u32),
+) {
     let down = DVec3::new(-up.x, 0.0, -up.z);
     let lowest = if down.length() > 1e-3 {
         down.normalize()
@@ -206,7 +215,15 @@ fn rim(radius: f64, height: f64, up: DVec3, first: u32, visit: &mut impl FnMut(D
     for (k, direction) in [lowest, across, -lowest, -across].into_iter().enumerate() {
         visit(DVec3::Y * height + radius * direction, first + k as u32);
     }
+    // Where it lies flat no point is the lowest, and while it rests none will be another.
+    if down.length() > 1e-3 && turn.y.abs() > LEAST_ROLL {
+        let next = DQuat::from_rotation_y(-turn.y) * lowest;
+        visit(DVec3::Y * height + radius * next, first + 4);
+    }
 }
+
+/// Roll of a rim in a step below which it is none, rad.
+const LEAST_ROLL: f64 = 1e-3;
 
 fn place(pose: &Pose) -> Place {
     Place {
@@ -237,6 +254,8 @@ pub(crate) struct Touch {
 pub(crate) struct Placed<'a> {
     pub form: &'a Form,
     pub pose: Pose,
+    /// How it is going to turn in the step, rad.
+    pub turn: DVec3,
 }
 
 /// Memory for the narrow phase.
@@ -253,6 +272,13 @@ impl Narrow {
         let spines = (one.form.spine(&one.pose), two.form.spine(&two.pose));
         if let (Some(first), Some(second)) = spines {
             return touch_spines(&first, &second, reach, out);
+        }
+        if let (Form::Box(first), Form::Box(second)) = (one.form, two.form) {
+            let blocks = [(first, &one), (second, &two)]
+                .map(|(cuboid, at)| Block::new(cuboid.half_extents, &at.pose, at.turn));
+            if touch_boxes(&blocks[0], &blocks[1], reach, out) {
+                return;
+            }
         }
         match (one.form, two.form) {
             (Form::Mesh(mesh), _) => self.touch_mesh(mesh, one.pose, two, reach, false, out),
@@ -547,14 +573,14 @@ impl SupportMap for Rounded<'_> {
     }
 }
 
-/// Whether parry would resort to GJK and EPA.
+/// Whether parry would resort to GJK and EPA. Boxes that come here are close at corners only, where
+/// clipping faces finds nothing.
 fn needs_shrinking(shapes: [&dyn ParryShape; 2]) -> bool {
     use ShapeType::{Ball, Cuboid, Triangle};
     !matches!(
         shapes.map(|shape| shape.shape_type()),
         [Ball, Cuboid | Triangle]
             | [Cuboid | Triangle, Ball]
-            | [Cuboid, Cuboid]
             | [Cuboid, Triangle]
             | [Triangle, Cuboid]
     )

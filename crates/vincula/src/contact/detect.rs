@@ -16,12 +16,15 @@ use glam::{DMat3, DQuat, DVec3};
 use super::bounds::Bounds;
 use super::broad::Broad;
 use super::collide::{Form, Narrow, Placed, Touch};
-use super::reduce::reduce;
+use super::reduce::{Keep, reduce};
 use super::{Carrier, Collider, ContactPoint, Contacts, Leaf};
 use crate::math::lanes::{gather, place};
 use crate::math::small::{M3, V3};
 use crate::math::{to_mat, to_vec};
-use crate::model::{ColliderId, Control, Model, Pose, State};
+use crate::model::{BodyId, ColliderId, Control, Model, Pose, State};
+
+/// How far, of its thickness, a pair may turn in a step and still do with four points.
+const TURNS: f64 = 0.02;
 
 /// How the carrier of a leaf moves in the step.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +50,9 @@ struct Proxy {
     margin: f64,
     /// Whether its carrier turns at all.
     turns: bool,
+    /// How it is expected to turn in the step, rad. Joints may have another opinion on that, so it
+    /// is none for what they hold.
+    spin: DVec3,
 }
 
 /// Memory of detection.
@@ -65,6 +71,18 @@ pub(super) struct Scratch {
 
 /// Finds the points where colliders touch, or may touch before a step of h seconds ends.
 pub fn detect(model: &Model, state: &State, control: &Control, h: f64, contacts: &mut Contacts) {
+    detect_but(model, state, control, h, &|_| false, contacts);
+}
+
+/// The same without pairs of which neither moves: sleeping bodies, and what is no body.
+pub(crate) fn detect_but(
+    model: &Model,
+    state: &State,
+    control: &Control,
+    h: f64,
+    sleeps: &dyn Fn(BodyId) -> bool,
+    contacts: &mut Contacts,
+) {
     contacts.points.clear();
     contacts.sensed.clear();
     if model.collision.leaves.is_empty() {
@@ -72,7 +90,7 @@ pub fn detect(model: &Model, state: &State, control: &Control, h: f64, contacts:
     }
     let mut scratch = std::mem::take(&mut contacts.scratch);
     scratch.place_leaves(model, state, control, h);
-    scratch.find_pairs(model);
+    scratch.find_pairs(model, sleeps);
     for k in 0..scratch.pairs.len() {
         let pair = scratch.pairs[k];
         scratch.touch_pair(model, pair, h, contacts);
@@ -108,7 +126,12 @@ impl Scratch {
         self.unbounded.clear();
         for (index, leaf) in model.collision.leaves.iter().enumerate() {
             let collider = model.collider(leaf.collider);
-            let proxy = place_leaf(leaf, &self.motion(collider.carrier), collider.margin, h);
+            let motion = self.motion(collider.carrier);
+            let held = |body: BodyId| model.collision.jointed[body.index()];
+            let mut proxy = place_leaf(leaf, &motion, collider.margin, h);
+            if collider.carrier.body().is_none_or(|body| !held(body)) {
+                proxy.spin = h * motion.angular();
+            }
             let bounds = leaf.form.bounds(&proxy.pose);
             if !bounds.is_finite() {
                 self.unbounded.push(index as u32);
@@ -127,11 +150,18 @@ impl Scratch {
         }
     }
 
-    fn find_pairs(&mut self, model: &Model) {
+    fn find_pairs(&mut self, model: &Model, sleeps: &dyn Fn(BodyId) -> bool) {
+        let still = |proxy: &Proxy| !proxy.turns && proxy.motion == DVec3::ZERO;
         let (pairs, bounds) = (&mut self.pairs, &self.bounds);
         pairs.clear();
         self.broad.pairs(bounds, |i, j| {
-            if may_touch(model, i, j) {
+            if may_touch(
+                model,
+                i,
+                j,
+                sleeps,
+                [i, j].map(|k| still(&self.proxies[k as usize])),
+            ) {
                 pairs.push((i, j));
             }
         });
@@ -139,7 +169,16 @@ impl Scratch {
             for j in 0..bounds.len() as u32 {
                 let below = !bounds[j as usize].is_finite();
                 let near = || over(&self.proxies[i as usize], &bounds[j as usize]);
-                if !below && near() && may_touch(model, i.min(j), i.max(j)) {
+                if !below
+                    && near()
+                    && may_touch(
+                        model,
+                        i.min(j),
+                        i.max(j),
+                        sleeps,
+                        [i.min(j), i.max(j)].map(|k| still(&self.proxies[k as usize])),
+                    )
+                {
                     pairs.push((i.min(j), i.max(j)));
                 }
             }
@@ -164,7 +203,9 @@ impl Scratch {
         let thickness = leaves[0].thickness.min(leaves[1].thickness);
         let margin = proxies[0].margin + proxies[1].margin;
         keep_reachable(&mut self.touches, margin, thickness);
-        reduce(&mut self.touches, 0, 1e-3 * thickness);
+        let turns = proxies[0].turn + proxies[1].turn > TURNS * thickness;
+        let keep = if turns { Keep::Corners } else { Keep::Few };
+        reduce(&mut self.touches, 0, 1e-3 * thickness, keep);
         for k in 0..self.touches.len() {
             let touch = self.touches[k];
             let number = distinguish(&self.touches[..k], touch.feature);
@@ -178,6 +219,7 @@ impl Scratch {
         let placed = [0, 1].map(|s| Placed {
             form: &leaves[s].form,
             pose: proxies[s].pose,
+            turn: proxies[s].spin,
         });
         match (placed[0].form, placed[1].form) {
             (Form::HalfSpace, _) => lowest(placed[0].pose, placed[1]) <= 0.0,
@@ -191,6 +233,7 @@ impl Scratch {
         let placed = [0, 1].map(|s| Placed {
             form: &leaves[s].form,
             pose: proxies[s].pose,
+            turn: proxies[s].spin,
         });
         let motion = proxies[1].motion - proxies[0].motion;
         let margin = proxies[0].margin + proxies[1].margin;
@@ -253,6 +296,16 @@ impl Motion {
         self.pose.rotation.inverse() * (point - self.pose.translation)
     }
 
+    /// Angular velocity, rad/s: the skew part of the rate.
+    fn angular(&self) -> DVec3 {
+        let w = self.rate * DMat3::from_quat(self.pose.rotation).transpose();
+        0.5 * DVec3::new(
+            w.y_axis.z - w.z_axis.y,
+            w.z_axis.x - w.x_axis.z,
+            w.x_axis.y - w.y_axis.x,
+        )
+    }
+
     fn velocity_at(&self, point: DVec3) -> DVec3 {
         self.velocity + self.rate * self.material(point)
     }
@@ -290,6 +343,7 @@ fn place_leaf(leaf: &Leaf, motion: &Motion, margin: f64, h: f64) -> Proxy {
         },
         margin,
         turns: motion.spin > 0.0,
+        spin: DVec3::ZERO,
     }
 }
 
@@ -302,10 +356,21 @@ fn cross_matrix(w: DVec3) -> DMat3 {
 }
 
 /// Whether the colliders of two leaves meet at all.
-fn may_touch(model: &Model, i: u32, j: u32) -> bool {
+fn may_touch(
+    model: &Model,
+    i: u32,
+    j: u32,
+    sleeps: &dyn Fn(BodyId) -> bool,
+    still: [bool; 2],
+) -> bool {
     let leaves = [i, j].map(|k| &model.collision.leaves[k as usize]);
     let [a, b] = leaves.map(|leaf| model.collider(leaf.collider));
     if a.carrier == b.carrier || !a.groups.meets(b.groups) {
+        return false;
+    }
+    // What is no body sleeps while it stands still.
+    let asleep = |c: &Collider, still: bool| c.carrier.body().map_or(still, sleeps);
+    if asleep(a, still[0]) && asleep(b, still[1]) {
         return false;
     }
     match (a.carrier.body(), b.carrier.body()) {
@@ -330,7 +395,7 @@ fn lowest(plane: Pose, other: Placed) -> f64 {
     let up = plane.rotation * DVec3::Z;
     let mut low = f64::INFINITY;
     let own_up = other.pose.rotation.inverse() * up;
-    other.form.low_points(own_up, &mut |point, _| {
+    other.form.low_points(own_up, DVec3::ZERO, &mut |point, _| {
         low = low.min(up.dot(other.pose.point(point) - plane.translation));
     });
     low
@@ -340,27 +405,30 @@ fn lowest(plane: Pose, other: Placed) -> f64 {
 fn touch_plane(plane: Pose, other: Placed, reach: f64, flipped: bool, out: &mut Vec<Touch>) {
     let up = plane.rotation * DVec3::Z;
     let own_up = other.pose.rotation.inverse() * up;
-    other.form.low_points(own_up, &mut |point, number| {
-        let above = other.pose.point(point);
-        let gap = up.dot(above - plane.translation);
-        if gap > reach {
-            return;
-        }
-        let below = above - gap * up;
-        let (first, second, normal) = if flipped {
-            (above, below, -up)
-        } else {
-            (below, above, up)
-        };
-        out.push(Touch {
-            first,
-            second,
-            normal,
-            gap,
-            ahead: gap,
-            feature: u64::from(number),
+    let own_turn = other.pose.rotation.inverse() * other.turn;
+    other
+        .form
+        .low_points(own_up, own_turn, &mut |point, number| {
+            let above = other.pose.point(point);
+            let gap = up.dot(above - plane.translation);
+            if gap > reach {
+                return;
+            }
+            let below = above - gap * up;
+            let (first, second, normal) = if flipped {
+                (above, below, -up)
+            } else {
+                (below, above, up)
+            };
+            out.push(Touch {
+                first,
+                second,
+                normal,
+                gap,
+                ahead: gap,
+                feature: u64::from(number),
+            });
         });
-    });
 }
 
 /// Drops points that will still be far when the deepest one is well inside.

@@ -56,7 +56,8 @@ impl Groups {
         let acting = (0..rows.len() as u32).filter(|k| acts(&rows[*k as usize]));
         self.order.extend(acting);
         let mut order = std::mem::take(&mut self.order);
-        order.sort_by_key(|k| (self.group_of(&rows[*k as usize], movers), *k));
+        // No two have the same key, and a stable sort would need memory.
+        order.sort_unstable_by_key(|k| (self.group_of(&rows[*k as usize], movers), *k));
         self.starts.clear();
         let mut last = None;
         for (at, k) in order.iter().enumerate() {

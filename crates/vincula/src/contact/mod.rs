@@ -9,7 +9,10 @@
 //! is linear in the affine coordinates. `detect` finds them at the pose at the start of a
 //! step, far enough ahead that C ≥ 0 at its end keeps bodies from passing through each other.
 
+#[cfg(test)]
+mod agreement;
 mod bounds;
+mod boxes;
 mod broad;
 mod choice;
 mod collide;
@@ -34,6 +37,7 @@ mod terrain;
 pub use choice::ContactSolver;
 pub use collider::{Carrier, Collider, ColliderDef, ColliderError, ColliderShape, Groups};
 pub use detect::detect;
+pub(crate) use detect::detect_but;
 pub use readout::ContactReading;
 pub use surface::Surface;
 pub use terrain::{HeightField, TerrainError};

@@ -218,9 +218,28 @@ impl Movers {
         }
     }
 
+    /// Copies what the bodies have not been told yet.
+    pub fn keep_untold(&self, kept: &mut Vec<[V3; 2]>) {
+        kept.clear();
+        kept.extend(self.all.iter().map(|m| m.untold));
+    }
+
+    /// The bodies have not been told after all.
+    pub fn restore_untold(&mut self, kept: &[[V3; 2]]) {
+        for (mover, untold) in self.all.iter_mut().zip(kept) {
+            mover.untold = *untold;
+        }
+    }
+
     /// Whether every body that joints hold answers with its mechanism, by blocks.
     pub fn answer_together(&self) -> bool {
-        self.all.iter().all(|m| m.loose || m.cluster != ALONE)
+        let mut held = self.units.iter().filter(|unit| unit.island.is_some());
+        held.all(|unit| self.all[unit.first as usize].cluster != ALONE)
+    }
+
+    /// Whether joints hold any of the bodies.
+    pub fn hold_mechanisms(&self) -> bool {
+        self.units.iter().any(|unit| unit.island.is_some())
     }
 
     /// Whether `weigh_own` was asked.

@@ -12,9 +12,19 @@ use super::collide::Touch;
 /// Normals that differ by less than eight degrees make one manifold.
 const SAME_NORMAL: f64 = 0.99;
 
-/// Reduces the points from `start` on to at most four for each normal. Points closer to each
-/// other than `distance`, m, count as one.
-pub(crate) fn reduce(touches: &mut Vec<Touch>, start: usize, distance: f64) {
+/// What is kept of the points of one normal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// At most four.
+    Few,
+    /// All, if they are no more than eight: where bodies turn within the step, a point that
+    /// three others hold up now may be the lowest at its end.
+    Corners,
+}
+
+/// Reduces the points from `start` on for each normal. Points closer to each other than
+/// `distance`, m, count as one.
+pub(crate) fn reduce(touches: &mut Vec<Touch>, start: usize, distance: f64, keep: Keep) {
     let mut kept = start;
     let mut begin = start;
     while begin < touches.len() {
@@ -28,7 +38,11 @@ pub(crate) fn reduce(touches: &mut Vec<Touch>, start: usize, distance: f64) {
                 end += 1;
             }
         }
-        let count = spread(&mut touches[begin..end], distance);
+        let count = if keep == Keep::Corners && end - begin <= 8 {
+            distinct(&mut touches[begin..end], distance)
+        } else {
+            spread(&mut touches[begin..end], distance)
+        };
         touches.copy_within(begin..begin + count, kept);
         kept += count;
         begin = end;
@@ -56,6 +70,22 @@ fn deepest(touches: &[Touch], distance: f64) -> usize {
         }
     }
     best.0
+}
+
+/// Brings one of each cluster of points to the front, and says how many.
+fn distinct(touches: &mut [Touch], distance: f64) -> usize {
+    let mut count = 1;
+    for k in 1..touches.len() {
+        let at = touches[k].first;
+        if touches[..count]
+            .iter()
+            .all(|t| t.first.distance(at) > distance)
+        {
+            touches.swap(k, count);
+            count += 1;
+        }
+    }
+    count
 }
 
 /// Brings at most four points that span the most to the front, the first being one of them,
@@ -139,7 +169,7 @@ mod tests {
                 touches.push(touch(x, y, 0.0, touches.len() as u64));
             }
         }
-        reduce(&mut touches, 0, 1e-6);
+        reduce(&mut touches, 0, 1e-6, Keep::Few);
         let mut kept: Vec<_> = touches.iter().map(|t| t.first).collect();
         kept.sort_by(|p, q| p.x.total_cmp(&q.x).then(p.y.total_cmp(&q.y)));
         let corners = [(-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0)];
@@ -154,7 +184,7 @@ mod tests {
             touch(0.2, 0.1, -0.3, 3),
             touch(0.2, 0.1, -0.3, 4),
         ];
-        reduce(&mut touches, 0, 1e-6);
+        reduce(&mut touches, 0, 1e-6, Keep::Few);
         let kept: Vec<_> = touches.iter().map(|t| t.feature).collect();
         assert!(kept == [3, 1] || kept == [3, 2], "{kept:?}");
     }
@@ -166,7 +196,7 @@ mod tests {
             normal: DVec3::X,
             ..touch(0.0, 0.0, 0.0, 3)
         });
-        reduce(&mut touches, 0, 1e-6);
+        reduce(&mut touches, 0, 1e-6, Keep::Few);
         assert_eq!(touches.len(), 3);
     }
 }

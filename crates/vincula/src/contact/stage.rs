@@ -176,6 +176,11 @@ impl Stage {
         self.links.clear();
     }
 
+    /// Forgets the forces that were found so far in this step.
+    pub fn start_over(&mut self) {
+        self.progress = Progress::Begun;
+    }
+
     /// Whether the bodies of this step are known.
     pub fn has_begun(&self) -> bool {
         self.progress != Progress::Nothing
@@ -298,8 +303,8 @@ impl Stage {
 
     fn weigh_mechanisms(&mut self, scene: &Scene<'_>, dual: &mut Dual) {
         self.movers.weigh_clusters(dual, scene.work);
-        let held = || self.movers.all.iter().any(|m| !m.loose);
-        let many = scene.chooses && scene.points.len() > MANY_HELD && held();
+        let held = self.movers.hold_mechanisms();
+        let many = scene.chooses && scene.points.len() > MANY_HELD && held;
         if scene.couples && (many || !self.movers.answer_together()) {
             self.movers.weigh_own(dual, scene.work);
         }
@@ -392,7 +397,7 @@ impl Stage {
 
     /// Whether a joint holds a body that takes part.
     pub fn holds_any(&self) -> bool {
-        self.has_begun() && self.movers.all.iter().any(|m| !m.loose)
+        self.has_begun() && self.movers.hold_mechanisms()
     }
 
     /// Whether a joint holds a body that touches another.

@@ -445,6 +445,41 @@ impl Dual {
         }
         Ok(changed)
     }
+
+    /// Whether friction or a limit holds a coordinate.
+    pub(crate) fn holds_axes(&self) -> bool {
+        let held = |row: &AxisRow| matches!(row.mode, Mode::Stick | Mode::Lower | Mode::Upper);
+        self.axes.iter().any(held)
+    }
+
+    /// After a trial projection with contacts: lets go of what friction cannot hold and of limits
+    /// that would pull; true when something was, with the matrix factored anew.
+    pub(crate) fn yield_rates(&mut self, h: f64) -> Result<bool, super::DualFault> {
+        let mut changed = false;
+        for row in &mut self.axes {
+            let force = row.unit * (row.lambda + self.lambda[row.row]);
+            let pulls = match row.mode {
+                Mode::Lower => force > 0.0,
+                Mode::Upper => force < 0.0,
+                _ => false,
+            };
+            let (g, q) = row.line(h);
+            let soft = g * row.x + q;
+            if pulls {
+                (row.mode, row.held) = (Mode::Free, soft);
+                changed = true;
+            } else if row.mode == Mode::Stick && (force - soft).abs() > row.law.friction {
+                let sign = (force - soft).signum();
+                (row.mode, row.held) = (Mode::Slip(sign), soft + sign * row.law.friction);
+                changed = true;
+            }
+        }
+        if changed {
+            self.replace_compliance(|row| row.rate_equation(h, 0.0).0);
+            self.refactor()?;
+        }
+        Ok(changed)
+    }
 }
 
 /// The angle that is nearest to where the coordinate was.

@@ -73,6 +73,8 @@ pub(crate) struct Collision {
     pub(super) ignored: Vec<BodyId>,
     /// Where those of each body start.
     pub(super) ignored_starts: Vec<u32>,
+    /// Of each body, whether a joint holds it.
+    pub jointed: Vec<bool>,
 }
 
 impl Collision {
@@ -88,6 +90,7 @@ impl Collision {
             frames,
             ignored_starts: starts(&pairs, bodies.len()),
             ignored: pairs.into_iter().map(|(_, b)| b).collect(),
+            jointed: jointed(bodies.len(), joints),
             ..Collision::default()
         };
         for collider in def.colliders {
@@ -150,6 +153,16 @@ impl Collision {
             .binary_search(&a.max(b))
             .is_ok()
     }
+}
+
+fn jointed(bodies: usize, joints: &[Joint]) -> Vec<bool> {
+    let mut found = vec![false; bodies];
+    for end in joints.iter().flat_map(|j| [j.a.endpoint, j.b.endpoint]) {
+        if let Some(body) = end.index() {
+            found[body] = true;
+        }
+    }
+    found
 }
 
 fn build_frame((name, pose): (String, Pose)) -> Result<Frame, ModelError> {

@@ -90,6 +90,10 @@ pub struct State {
     pub(crate) identity: u64,
     /// Contact forces of the last step: the next one starts from them.
     pub(crate) contacts: Memory,
+    /// Of each body, how long it has been quiet, s; infinite while it sleeps.
+    pub(crate) quiet: Vec<f64>,
+    /// Of each sleeping body, a number that those which fell asleep with it share.
+    pub(crate) nest: Vec<u32>,
 }
 
 impl State {
@@ -105,7 +109,36 @@ impl State {
             history: None,
             identity: model.identity,
             contacts: Memory::default(),
+            quiet: vec![0.0; model.bodies.len()],
+            nest: vec![0; model.bodies.len()],
         }
+    }
+
+    /// Becomes a copy of another state of the same model, in the memory that it has.
+    pub(crate) fn copy_from(&mut self, other: &State) {
+        let State {
+            time,
+            blocks,
+            memory,
+            multipliers,
+            held,
+            coordinates,
+            history,
+            identity,
+            contacts,
+            quiet,
+            nest,
+        } = other;
+        (self.time, self.identity) = (*time, *identity);
+        self.blocks.clone_from(blocks);
+        self.memory.clone_from(memory);
+        self.multipliers.clone_from(multipliers);
+        self.held.clone_from(held);
+        self.coordinates.clone_from(coordinates);
+        self.history.clone_from(history);
+        self.contacts.entries.clone_from(&contacts.entries);
+        self.quiet.clone_from(quiet);
+        self.nest.clone_from(nest);
     }
 
     /// The blocks of eight bodies.
@@ -181,6 +214,24 @@ impl State {
         self.history = None;
     }
 
+    /// Whether a body sleeps ([`Settings::sleeping`](crate::settings::Settings::sleeping)).
+    pub fn sleeps(&self, body: BodyId) -> bool {
+        self.quiet[body.index()] == f64::INFINITY
+    }
+
+    /// Wakes a body and all that fell asleep with it.
+    pub fn wake(&mut self, body: BodyId) {
+        if !self.sleeps(body) {
+            return;
+        }
+        let nest = self.nest[body.index()];
+        for (quiet, own) in self.quiet.iter_mut().zip(&self.nest) {
+            if *quiet == f64::INFINITY && *own == nest {
+                *quiet = 0.0;
+            }
+        }
+    }
+
     /// Centre of mass of a body, m.
     pub fn center(&self, body: BodyId) -> DVec3 {
         let (block, lane) = place(body.index());
@@ -238,6 +289,7 @@ impl State {
 
     /// Puts a body at a pose of its shape frame, unstrained; its velocity turns with it.
     pub fn set_pose(&mut self, model: &Model, body: BodyId, pose: Pose) {
+        self.wake(body);
         let twist = self.twist(model, body);
         let principal = pose.compose(&model.body(body).principal());
         let (block, lane) = place(body.index());
@@ -252,6 +304,7 @@ impl State {
     /// Sets the velocity of the centre of mass and the angular velocity of a body.
     pub fn set_twist(&mut self, model: &Model, body: BodyId, twist: Twist) {
         debug_assert!(body.index() < model.bodies.len());
+        self.wake(body);
         let rotation = self.principal_rotation(body);
         let (block, lane) = place(body.index());
         let b = &mut self.blocks[block];

@@ -2,6 +2,7 @@
 
 use super::error::{body_name, not_finite};
 use super::shock::forget_limits;
+use super::sleep;
 use super::{StepError, Workspace};
 use crate::integrate::Integrator;
 use crate::math::lanes::LANES;
@@ -26,6 +27,7 @@ pub(super) fn commit(
     if let Some(index) = moved.into_iter().find(|i| !is_sound(&work.next[*i])) {
         return Err(not_finite(model, index, &work.next[index], state.time));
     }
+    sleep::hold_still(state, work);
     if let Some(error) = runaway(model, state, work, h) {
         return Err(error);
     }
@@ -48,8 +50,8 @@ pub(super) fn commit(
     work.multipliers.copy_from_slice(&state.held);
     state.held.copy_from_slice(&work.total);
     forget_limits(model, state, work);
-    let points = &work.contacts.points;
-    work.stage.remember(points, &mut state.contacts);
+    sleep::remember(model, state, work);
+    sleep::fall_asleep(model, state, work, h);
     state.measure_coordinates(model);
     work.last_h = h;
     state.time += h;

@@ -1,6 +1,8 @@
 //! Contacts within a step: found at its start, held apart in both of its stages.
 
+use super::sleep;
 use super::solve::correct;
+use super::yielding::{give_way, give_way_at_end};
 use super::{StepReport, Workspace};
 use crate::contact::stage::{Care, Scene, Stage};
 use crate::contact::sweep;
@@ -26,7 +28,7 @@ const BENT: f64 = 1e-8;
 /// Finds contacts, and which blocks of bodies they touch.
 pub(super) fn find_contacts(
     model: &Model,
-    state: &State,
+    state: &mut State,
     control: &Control,
     work: &mut Workspace,
     h: f64,
@@ -34,7 +36,7 @@ pub(super) fn find_contacts(
     if model.colliders().is_empty() {
         return;
     }
-    crate::contact::detect(model, state, control, h, &mut work.contacts);
+    sleep::detect_and_wake(model, state, control, work, h);
     mark_touched(work);
 }
 
@@ -71,7 +73,7 @@ pub(super) fn set_loose_apart(work: &mut Workspace) {
 }
 
 /// The stage, the joints, and what the stage looks at.
-fn stage_of<'a>(
+pub(super) fn stage_of<'a>(
     model: &'a Model,
     state: &'a State,
     work: &'a mut Workspace,
@@ -122,10 +124,10 @@ pub(super) fn hold_apart(
             }
             report.sweeps += work.solve_contacts(true);
         }
-        for mover in work.stage.movers.all.iter_mut().filter(|m| !m.loose) {
-            let untold = std::mem::take(&mut mover.untold);
-            movers::displace(&mut work.newton, mover.body as usize, &untold);
+        if turn == 0 && coupled(work) && work.dual.holds_axes() {
+            report.sweeps += give_way(model, state, work, scheme)?;
         }
+        tell_places(work);
         if !coupled(work) {
             break;
         }
@@ -148,7 +150,7 @@ pub(super) fn hold_apart(
 
 impl Workspace {
     /// Solves the contacts of the present stage; returns the iterations.
-    fn solve_contacts(&mut self, again: bool) -> usize {
+    pub(super) fn solve_contacts(&mut self, again: bool) -> usize {
         let (settings, dual) = (&self.settings, &mut self.dual);
         self.stage.solve(settings, dual, &self.newton, again)
     }
@@ -163,13 +165,29 @@ fn agreement(work: &Workspace) -> f64 {
     }
 }
 
+/// Tells the bodies that joints hold what contacts do to their places.
+pub(super) fn tell_places(work: &mut Workspace) {
+    for mover in work.stage.movers.all.iter_mut().filter(|m| !m.loose) {
+        let untold = std::mem::take(&mut mover.untold);
+        movers::displace(&mut work.newton, mover.body as usize, &untold);
+    }
+}
+
+/// The same for their rates.
+pub(super) fn tell_rates(work: &mut Workspace, h: f64) {
+    for mover in work.stage.movers.all.iter_mut().filter(|m| !m.loose) {
+        let untold = std::mem::take(&mut mover.untold);
+        movers::hasten(&mut work.newton, mover.body as usize, h, &untold);
+    }
+}
+
 /// Whether joints hold a body in contact.
 fn coupled(work: &Workspace) -> bool {
     !work.dual.is_empty() && work.stage.movers.all.iter().any(|m| !m.loose)
 }
 
 /// Keeps the rates of every held body, to see later what became of them.
-fn note(work: &mut Workspace) {
+pub(super) fn note(work: &mut Workspace) {
     work.noted.clear();
     for mover in work.stage.movers.all.iter().filter(|m| !m.loose) {
         let (block, lane) = place(mover.body as usize);
@@ -225,9 +243,9 @@ pub(super) fn stop_approach(
     work: &mut Workspace,
     scheme: &Scheme,
     report: &mut StepReport,
-) {
+) -> Result<(), DualFault> {
     if work.contacts.points.is_empty() {
-        return;
+        return Ok(());
     }
     let (stage, dual, scene) = stage_of(model, state, work, scheme);
     stage.second(&scene, dual);
@@ -235,10 +253,10 @@ pub(super) fn stop_approach(
     let (tolerance, h) = (agreement(work), scheme.h);
     for turn in 0..TURNS {
         report.sweeps += work.solve_contacts(turn > 0);
-        for mover in work.stage.movers.all.iter_mut().filter(|m| !m.loose) {
-            let untold = std::mem::take(&mut mover.untold);
-            movers::hasten(&mut work.newton, mover.body as usize, h, &untold);
+        if turn == 0 && coupled(work) && work.dual.holds_axes() {
+            report.sweeps += give_way_at_end(model, state, work, scheme)?;
         }
+        tell_rates(work, h);
         if !coupled(work) {
             break;
         }
@@ -252,6 +270,7 @@ pub(super) fn stop_approach(
     let left = sweep::residual(rows, movers);
     report.contact_residual = report.contact_residual.max(left);
     finish_loose(work, h);
+    Ok(())
 }
 
 /// The joint forces of this step are what the next one expects. Those against a contact that
@@ -295,7 +314,7 @@ fn part([lasting, all]: [f64; 2]) -> Option<f64> {
 }
 
 /// One more projection onto what the joints allow.
-fn project_joints(work: &mut Workspace, scheme: &Scheme) {
+pub(super) fn project_joints(work: &mut Workspace, scheme: &Scheme) {
     for &index in &work.active {
         work.dual.find_velocities(index, &work.newton[index]);
     }

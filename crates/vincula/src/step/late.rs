@@ -9,7 +9,7 @@
 use super::Workspace;
 use super::contact::mark_touched;
 use crate::contact::stage::Care;
-use crate::contact::{ContactPoint, detect};
+use crate::contact::{ContactPoint, detect_but};
 use crate::math::lanes::{gather, place};
 use crate::math::rotation::polar;
 use crate::math::small::*;
@@ -42,7 +42,8 @@ pub(super) fn find_missed(
     work: &mut Workspace,
     h: f64,
 ) -> bool {
-    detect(model, state, control, HARDLY * h, &mut work.late);
+    let sleeps = |body: BodyId| state.sleeps(body);
+    detect_but(model, state, control, HARDLY * h, &sleeps, &mut work.late);
     if work.thickness.is_empty() {
         work.thickness = thickness(model);
     }

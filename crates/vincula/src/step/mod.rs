@@ -9,8 +9,10 @@ mod late;
 mod parts;
 mod predict;
 mod shock;
+pub(crate) mod sleep;
 mod solve;
 mod velocity;
+mod yielding;
 
 pub use crate::settings::{Settings, Workspace};
 pub use error::StepError;
@@ -77,7 +79,24 @@ pub(crate) fn step_together(
     work: &mut Workspace,
     h: f64,
 ) -> Result<StepReport, StepError> {
-    let before = parts::may_be_needed(model).then(|| state.clone());
+    let mut before = work.starts[0].take();
+    if let Some(before) = &mut before {
+        before.copy_from(state);
+    }
+    let done = whole_or_in_parts(model, state, before.as_deref(), control, work, h);
+    work.starts[0] = before;
+    done
+}
+
+/// The same, for a state that is known to be at `before` where mechanisms may touch something.
+fn whole_or_in_parts(
+    model: &Model,
+    state: &mut State,
+    before: Option<&State>,
+    control: &Control,
+    work: &mut Workspace,
+    h: f64,
+) -> Result<StepReport, StepError> {
     let error = match attempt(model, state, control, work, h) {
         Ok(report) => {
             let hard = !report.converged && work.stage.care() != Care::Exact;
@@ -110,18 +129,35 @@ fn attempt(
     if let Some(report) = stream::advance(model, state, work, h) {
         return Ok(report);
     }
+    sleep::wake_pushed(model, state, control, work);
     find_contacts(model, state, control, work, h);
-    let before = (!work.contacts.points.is_empty()).then(|| state.clone());
-    let mut report = advance(model, state, control, work, h)?;
-    let Some(before) = before else {
-        return Ok(report);
+    let mut before = work.starts[1].take();
+    let done = match &mut before {
+        Some(before) if !work.contacts.points.is_empty() => {
+            before.copy_from(state);
+            look_again(model, state, before, control, work, h)
+        }
+        _ => advance(model, state, control, work, h),
     };
-    for repeat in 0.. {
-        let more = repeat < late::repeats(work);
-        if !more || !late::find_missed(model, &before, state, control, work, h) {
+    work.starts[1] = before;
+    done
+}
+
+/// Makes the step, and again with the contacts that are seen only at its end.
+fn look_again(
+    model: &Model,
+    state: &mut State,
+    before: &State,
+    control: &Control,
+    work: &mut Workspace,
+    h: f64,
+) -> Result<StepReport, StepError> {
+    let mut report = advance(model, state, control, work, h)?;
+    for _ in 0..late::repeats(work) {
+        if !late::find_missed(model, before, state, control, work, h) {
             break;
         }
-        state.clone_from(&before);
+        state.copy_from(before);
         work.gather_forces(model, state, control, h);
         report = advance(model, state, control, work, h)?;
     }

@@ -7,22 +7,17 @@
 use super::{StepError, StepReport, Workspace, attempt};
 use crate::model::{Control, Model, State};
 
-/// Whether a world has mechanisms that may touch something.
-pub(super) fn may_be_needed(model: &Model) -> bool {
-    !model.joints.is_empty() && !model.colliders().is_empty()
-}
-
 /// Takes a step in parts that was solved as a whole, but not well. Where that fails it is made as
 /// it was.
 pub(super) fn rather(
     model: &Model,
     state: &mut State,
-    before: State,
+    before: &State,
     control: &Control,
     work: &mut Workspace,
     h: f64,
 ) -> Result<StepReport, StepError> {
-    *state = before;
+    state.copy_from(before);
     let most = work.settings.part_limit;
     match in_halves(model, state, control, work, h, most) {
         Some(report) => Ok(report),

@@ -92,8 +92,9 @@ fn project_velocity(
     let mut renewed = renew;
     // With nothing left to do afterwards, the end comes while a block is at hand.
     let ends = work.linear && work.contacts.points.is_empty();
-    // A coupling of velocities has nothing but its rate to be held by.
-    let slack = if model.couplings.is_empty() {
+    // A coupling of velocities has nothing but its rate to be held by, and a contact turns a small
+    // error of a rate into a large force.
+    let slack = if model.couplings.is_empty() && work.contacts.points.is_empty() {
         DRIFT
     } else {
         1.0
@@ -135,7 +136,7 @@ fn project_velocity(
             break;
         }
     }
-    stop_approach(model, state, work, scheme, report);
+    stop_approach(model, state, work, scheme, report)?;
     work.average_multipliers();
     if touched {
         forget_blows(state, work);

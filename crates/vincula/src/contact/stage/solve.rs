@@ -48,7 +48,10 @@ impl Stage {
             _ if spins => (limit, [0; 2]),
             ContactSolver::Automatic => (FIRST_SWEEPS.min(limit), [FEW_DENSE, MOST_DENSE]),
             ContactSolver::GaussSeidel | ContactSolver::Penalty => (limit, [0; 2]),
-            ContactSolver::Anticipation | ContactSolver::Splitting => (0, [usize::MAX; 2]),
+            // Sweeps guess who sticks, slides and is apart.
+            ContactSolver::Anticipation | ContactSolver::Splitting => {
+                (FIRST_SWEEPS.min(limit), [usize::MAX; 2])
+            }
         };
         let (mut count, mut enough) = sweeper.solve(rows, movers, tolerance, first);
         if !enough && most[0] > 0 {

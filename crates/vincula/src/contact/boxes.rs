@@ -1,0 +1,545 @@
+//! Two boxes: separating axes, then the faces clipped against each other.
+//!
+//! Along a direction n from the first to the second, boxes with half extents a, b are apart by
+//!
+//! ```text
+//! s(n) = n · t − Σ aᵢ |n · Aᵢ| − Σ bⱼ |n · Bⱼ|
+//! ```
+//!
+//! The largest s over the six face normals and the nine products of edges (Gottschalk et al. 1996)
+//! decides. At a face, the opposite face of the other box is clipped by the sides of this one
+//! (Sutherland and Hodgman 1974), and every corner of what is left is a point, with its own gap:
+//! also those that are still apart, so that a face which turns into contact is held by all of
+//! them. Where two edges cross, their closest points are one more.
+//!
+//! What must not be entered at the end of a step is the face as it lies then. So the normal is the
+//! one that the face is going to have: with that of the start a point which slides by δ over a face
+//! that turns by θ would sink in by θδ.
+
+use glam::{DMat3, DVec3};
+
+use super::collide::Touch;
+use crate::model::Pose;
+
+/// By how much, of the smaller box, two edges must be farther apart than any face for their
+/// product to count. Faces are steady while bodies rock, products of edges are not.
+const EDGES: f64 = 1e-3;
+/// Sine of the angle below which two edges are parallel.
+const PARALLEL: f64 = 1e-3;
+/// Cosine of the angle up to which a face is clipped along a product of edges.
+const ALIGNED: f64 = 0.95;
+
+/// Turn of a box in a step at most that its normals follow, rad.
+const MOST_TURN: f64 = 0.1;
+
+/// A box in the world.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Block {
+    half: [f64; 3],
+    axes: [DVec3; 3],
+    center: DVec3,
+    /// How it is going to turn in the step, rad.
+    turn: DVec3,
+}
+
+impl Block {
+    pub fn new(half_extents: DVec3, pose: &Pose, turn: DVec3) -> Block {
+        let axes = DMat3::from_quat(pose.rotation);
+        Block {
+            half: half_extents.to_array(),
+            axes: [axes.x_axis, axes.y_axis, axes.z_axis],
+            center: pose.translation,
+            // What turns far in a step will not do so once it touches.
+            turn: if turn.length() <= MOST_TURN {
+                turn
+            } else {
+                DVec3::ZERO
+            },
+        }
+    }
+
+    /// Where a direction fixed to it points at the end of the step.
+    fn turned(&self, direction: DVec3) -> DVec3 {
+        (direction + self.turn.cross(direction)).normalize()
+    }
+
+    /// Half its extent along a direction, m.
+    fn reach(&self, n: DVec3) -> f64 {
+        (0..3)
+            .map(|k| self.half[k] * n.dot(self.axes[k]).abs())
+            .sum()
+    }
+
+    /// The axis whose face looks most along n, and to which side.
+    fn facing(&self, n: DVec3) -> (usize, f64) {
+        let along = self.axes.map(|axis| n.dot(axis));
+        let mut best = 0;
+        for k in 1..3 {
+            if along[k].abs() > along[best].abs() {
+                best = k;
+            }
+        }
+        (best, if along[best] < 0.0 { -1.0 } else { 1.0 })
+    }
+
+    /// The corners of a face in order, with their numbers.
+    fn face(&self, axis: usize, side: f64) -> Polygon {
+        let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
+        let mut polygon = Polygon::default();
+        for (x, y) in [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)] {
+            let mut signs = [0.0; 3];
+            (signs[axis], signs[u], signs[v]) = (side, x, y);
+            let mut number = 0;
+            let mut at = self.center;
+            for k in 0..3 {
+                at += signs[k] * self.half[k] * self.axes[k];
+                number |= u32::from(signs[k] > 0.0) << k;
+            }
+            polygon.push(at, number);
+        }
+        polygon
+    }
+
+    /// The middle of the edge along an axis that lies farthest along n.
+    fn edge(&self, axis: usize, n: DVec3) -> DVec3 {
+        let others = (0..3).filter(|k| *k != axis);
+        others.fold(self.center, |at, k| {
+            let side = if n.dot(self.axes[k]) < 0.0 { -1.0 } else { 1.0 };
+            at + side * self.half[k] * self.axes[k]
+        })
+    }
+}
+
+/// A convex polygon: four corners cut by four planes have at most eight.
+#[derive(Clone, Copy, Debug)]
+struct Polygon {
+    corners: [(DVec3, u32); 8],
+    count: usize,
+}
+
+impl Default for Polygon {
+    fn default() -> Self {
+        Polygon {
+            corners: [(DVec3::ZERO, 0); 8],
+            count: 0,
+        }
+    }
+}
+
+impl Polygon {
+    fn push(&mut self, at: DVec3, number: u32) {
+        if self.count < self.corners.len() {
+            self.corners[self.count] = (at, number);
+            self.count += 1;
+        }
+    }
+
+    fn corners(&self) -> &[(DVec3, u32)] {
+        &self.corners[..self.count]
+    }
+
+    /// What lies on the inner side of a plane: n · x ≤ d. New corners are named by the edge that
+    /// they lie on and the plane.
+    fn cut(&self, n: DVec3, d: f64, plane: u32) -> Polygon {
+        let mut kept = Polygon::default();
+        for k in 0..self.count {
+            let (p, one) = self.corners[k];
+            let (q, two) = self.corners[(k + 1) % self.count];
+            let (from, to) = (n.dot(p) - d, n.dot(q) - d);
+            if from <= 0.0 {
+                kept.push(p, one);
+            }
+            if (from < 0.0 && to > 0.0) || (from > 0.0 && to < 0.0) {
+                let (low, high) = (one.min(two), one.max(two));
+                let number = 16 + ((low * 61 + high) * 5 + plane) % 4000;
+                kept.push(p + (q - p) * (from / (from - to)), number);
+            }
+        }
+        kept
+    }
+}
+
+/// Which direction separates best.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Axis {
+    /// A face of the first or of the second box.
+    Face(usize, usize),
+    /// The product of an edge of each.
+    Edges(usize, usize),
+}
+
+/// The direction from the first box to the second along which they are farthest apart, how far,
+/// and what it belongs to; nothing when that is more than `reach`.
+fn separate(one: &Block, two: &Block, reach: f64) -> Option<(Axis, DVec3, f64)> {
+    let t = two.center - one.center;
+    let size = one
+        .half
+        .into_iter()
+        .chain(two.half)
+        .fold(f64::INFINITY, f64::min);
+    let apart = |n: DVec3| n.dot(t) - one.reach(n) - two.reach(n);
+    let toward = |axis: DVec3| if axis.dot(t) < 0.0 { -axis } else { axis };
+    let mut best: Option<(Axis, DVec3, f64)> = None;
+    for (which, block) in [one, two].into_iter().enumerate() {
+        for axis in 0..3 {
+            let n = toward(block.axes[axis]);
+            let s = apart(n);
+            if s > reach {
+                return None;
+            }
+            // The first of two that are as good, to rounding.
+            if best.is_none_or(|(_, _, b)| s > b + 1e-9 * size) {
+                best = Some((Axis::Face(which, axis), n, s));
+            }
+        }
+    }
+    let faces = best?.2;
+    for i in 0..3 {
+        for j in 0..3 {
+            let product = one.axes[i].cross(two.axes[j]);
+            let length = product.length();
+            if length < PARALLEL {
+                continue;
+            }
+            let n = toward(product / length);
+            let s = apart(n);
+            if s > reach {
+                return None;
+            }
+            if s > faces + EDGES * size && best.is_none_or(|(_, _, b)| s > b) {
+                best = Some((Axis::Edges(i, j), n, s));
+            }
+        }
+    }
+    best
+}
+
+/// Appends the points of two boxes that are closer than `reach`, m. False when they may be but no
+/// face or edge lies over another: they are close at corners only.
+pub(crate) fn touch_boxes(one: &Block, two: &Block, reach: f64, out: &mut Vec<Touch>) -> bool {
+    let Some((axis, n, _)) = separate(one, two, reach) else {
+        return true;
+    };
+    let before = out.len();
+    match axis {
+        Axis::Face(which, face) => {
+            let blocks = if which == 0 { [one, two] } else { [two, one] };
+            clip(blocks, face, n, which == 1, reach, out);
+        }
+        Axis::Edges(i, j) => {
+            cross([one, two], [i, j], n, reach, out);
+            let slants = [one, two].map(|b| b.axes[b.facing(n).0].dot(n).abs());
+            let which = usize::from(slants[1] > slants[0]);
+            if slants[which] > ALIGNED {
+                let blocks = if which == 0 { [one, two] } else { [two, one] };
+                clip(blocks, blocks[0].facing(n).0, n, which == 1, reach, out);
+            }
+        }
+    }
+    out.len() > before
+}
+
+/// Clips the face of the other box by a face of this one, and measures along n, which points from
+/// the first to the second; `flipped` when this one is the second.
+fn clip(
+    [this, other]: [&Block; 2],
+    face: usize,
+    n: DVec3,
+    flipped: bool,
+    reach: f64,
+    out: &mut Vec<Touch>,
+) {
+    let outward = if flipped { -n } else { n };
+    let side = if this.axes[face].dot(outward) < 0.0 {
+        -1.0
+    } else {
+        1.0
+    };
+    let normal = side * this.axes[face];
+    let (turned, back) = other.facing(-normal);
+    let mut polygon = other.face(turned, back);
+    let level = normal.dot(this.center) + this.half[face];
+    let slant = normal.dot(outward);
+    for (plane, axis) in [(face + 1) % 3, (face + 2) % 3].into_iter().enumerate() {
+        // Not the point but its foot along n lies on the face.
+        let (u, middle) = (this.axes[axis], this.axes[axis].dot(this.center));
+        let lean = u.dot(outward) / slant;
+        let (across, shift) = (u - lean * normal, lean * level);
+        let plane = 2 * plane as u32;
+        polygon = polygon.cut(across, middle + this.half[axis] - shift, plane);
+        polygon = polygon.cut(-across, this.half[axis] - middle + shift, plane + 1);
+    }
+    let end = this.turned(n);
+    let (of_this, of_other) = (2 * face as u32 + u32::from(side > 0.0), turned as u32);
+    for &(at, number) in polygon.corners() {
+        let gap = (normal.dot(at) - level) / slant;
+        if gap > reach {
+            continue;
+        }
+        let under = at - gap * outward;
+        let (first, second) = if flipped { (at, under) } else { (under, at) };
+        let gap = end.dot(second - first);
+        let name = (u32::from(flipped) << 20) | (of_this << 16) | (of_other << 14) | number;
+        out.push(Touch {
+            first,
+            second,
+            normal: end,
+            gap,
+            ahead: gap,
+            feature: u64::from(name),
+        });
+    }
+}
+
+/// The closest points of two edges that cross.
+fn cross([one, two]: [&Block; 2], [i, j]: [usize; 2], n: DVec3, reach: f64, out: &mut Vec<Touch>) {
+    let (p, q) = (one.edge(i, n), two.edge(j, -n));
+    let (u, v) = (one.axes[i], two.axes[j]);
+    let (between, c) = (q - p, u.dot(v));
+    let k = 1.0 / (1.0 - c * c);
+    let s = k * (between.dot(u) - c * between.dot(v));
+    let t = k * (c * between.dot(u) - between.dot(v));
+    // Edges that pass beside each other are no contact.
+    if s.abs() > one.half[i] || t.abs() > two.half[j] {
+        return;
+    }
+    let (first, second) = (p + s * u, q + t * v);
+    if n.dot(second - first) <= reach {
+        let product = one.turned(u).cross(two.turned(v));
+        let end = product.try_normalize().unwrap_or(n);
+        let end = if end.dot(n) < 0.0 { -end } else { end };
+        let gap = end.dot(second - first);
+        out.push(Touch {
+            first,
+            second,
+            normal: end,
+            gap,
+            ahead: gap,
+            feature: 1 << 24 | (3 * i + j) as u64,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::DQuat;
+
+    struct Numbers(u64);
+
+    impl Numbers {
+        fn next(&mut self) -> f64 {
+            self.0 = self
+                .0
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+        }
+
+        fn vector(&mut self) -> DVec3 {
+            DVec3::new(self.next(), self.next(), self.next())
+        }
+    }
+
+    fn block(half: DVec3, at: DVec3, turned: DQuat) -> Block {
+        let pose = Pose {
+            translation: at,
+            rotation: turned,
+        };
+        Block::new(half, &pose, DVec3::ZERO)
+    }
+
+    fn touches(one: &Block, two: &Block, reach: f64) -> Vec<Touch> {
+        let mut out = Vec::new();
+        touch_boxes(one, two, reach, &mut out);
+        out
+    }
+
+    /// How far a point is outside a box, by the side it is farthest out of; negative inside.
+    fn outside(block: &Block, point: DVec3) -> f64 {
+        let d = point - block.center;
+        let over = (0..3).map(|k| d.dot(block.axes[k]).abs() - block.half[k]);
+        over.fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    fn pair(numbers: &mut Numbers, spread: f64) -> (Block, Block) {
+        let mut one = || {
+            let half = DVec3::splat(0.6) + 0.5 * numbers.vector();
+            let turned = DQuat::from_scaled_axis(3.0 * numbers.vector());
+            block(half, spread * numbers.vector(), turned)
+        };
+        (one(), one())
+    }
+
+    #[test]
+    fn no_direction_separates_better() {
+        let mut numbers = Numbers(3);
+        let mut overlapping = 0;
+        for case in 0..400 {
+            let (one, two) = pair(&mut numbers, 0.8);
+            let t = two.center - one.center;
+            let apart = |n: DVec3| n.dot(t) - one.reach(n) - two.reach(n);
+            let Some((_, n, s)) = separate(&one, &two, f64::INFINITY) else {
+                panic!("nothing is farther than that");
+            };
+            assert!((apart(n) - s).abs() < 1e-12 && (n.length() - 1.0).abs() < 1e-9);
+            if s >= 0.0 {
+                continue;
+            }
+            overlapping += 1;
+            for _ in 0..500 {
+                let Some(other) = numbers.vector().try_normalize() else {
+                    continue;
+                };
+                // Edges may be passed over for a face by a thousandth of the smaller box.
+                assert!(
+                    apart(other) <= s + 1.1e-3,
+                    "case {case}: {} {s}",
+                    apart(other)
+                );
+            }
+        }
+        assert!(overlapping > 100, "{overlapping}");
+    }
+
+    #[test]
+    fn points_lie_on_both_boxes_and_the_deepest_is_as_deep_as_they_overlap() {
+        let mut numbers = Numbers(5);
+        let mut seen = 0;
+        for case in 0..600 {
+            let (one, two) = pair(&mut numbers, 1.1);
+            let found = touches(&one, &two, 0.3);
+            let Some((_, _, s)) = separate(&one, &two, 0.3) else {
+                assert!(found.is_empty());
+                continue;
+            };
+            for t in &found {
+                seen += 1;
+                assert!((t.normal.dot(t.second - t.first) - t.gap).abs() < 1e-9);
+                assert!(
+                    t.gap <= 0.3 && t.gap >= s - 1e-2,
+                    "case {case}: {} {s}",
+                    t.gap
+                );
+                let both = outside(&one, t.first).max(outside(&two, t.second));
+                assert!(both < 1e-9, "case {case}: {both:e}");
+            }
+        }
+        assert!(seen > 800, "{seen}");
+    }
+
+    #[test]
+    fn the_order_of_the_boxes_does_not_matter() {
+        let mut numbers = Numbers(9);
+        for case in 0..300 {
+            let (one, two) = pair(&mut numbers, 1.0);
+            let (mut there, mut back) = (touches(&one, &two, 0.2), touches(&two, &one, 0.2));
+            assert_eq!(there.len(), back.len(), "case {case}");
+            there.sort_by(|p, q| p.gap.total_cmp(&q.gap));
+            back.sort_by(|p, q| p.gap.total_cmp(&q.gap));
+            for (p, q) in there.iter().zip(&back) {
+                assert!((p.gap - q.gap).abs() < 1e-9, "case {case}");
+                assert!((p.normal + q.normal).length() < 1e-9, "case {case}");
+            }
+        }
+    }
+
+    /// A cube on a larger one, tilted about any axis: every corner of the lower face is reported,
+    /// with its height, whatever the sign of the tilt.
+    #[test]
+    fn a_face_that_turns_into_contact_is_held_at_all_its_corners() {
+        let mut numbers = Numbers(13);
+        let ground = block(DVec3::new(3.0, 3.0, 0.5), DVec3::Z * -0.5, DQuat::IDENTITY);
+        for case in 0..200 {
+            let axis = DVec3::new(numbers.next(), numbers.next(), 0.0).normalize();
+            let tilt = 10f64.powf(-4.0 + 1.4 * numbers.next()) * numbers.next().signum();
+            let spin = DQuat::from_rotation_z(3.0 * numbers.next());
+            let turned = DQuat::from_axis_angle(axis, tilt) * spin;
+            let cube = block(
+                DVec3::splat(0.5),
+                DVec3::Z * (0.5 + 1e-3 * numbers.next()),
+                turned,
+            );
+            let found = touches(&ground, &cube, 0.1);
+            assert_eq!(found.len(), 4, "case {case}: tilt {tilt}");
+            let mut heights: Vec<f64> = Vec::new();
+            for corner in 0..8 {
+                let sign = |bit: u32| if corner >> bit & 1 == 0 { -1.0 } else { 1.0 };
+                let signs = DVec3::new(sign(0), sign(1), sign(2));
+                heights.push((cube.center + turned * (0.5 * signs)).z);
+            }
+            heights.sort_by(f64::total_cmp);
+            let mut gaps: Vec<f64> = found.iter().map(|t| t.gap).collect();
+            gaps.sort_by(f64::total_cmp);
+            for (gap, height) in gaps.iter().zip(&heights) {
+                assert!((gap - height).abs() < 1e-4, "case {case}: {gap} {height}");
+            }
+            let names: std::collections::BTreeSet<u64> = found.iter().map(|t| t.feature).collect();
+            assert_eq!(names.len(), 4);
+        }
+    }
+
+    #[test]
+    fn gaps_and_normals_follow_a_turn_without_jumps() {
+        let ground = block(DVec3::new(1.0, 1.0, 0.5), DVec3::Z * -0.5, DQuat::IDENTITY);
+        let mut before: Option<(f64, DVec3)> = None;
+        for k in -200..=200 {
+            let tilt = 1e-4 * f64::from(k);
+            let turned = DQuat::from_rotation_x(tilt) * DQuat::from_rotation_z(0.4);
+            let cube = block(DVec3::splat(0.5), DVec3::Z * 0.499, turned);
+            let found = touches(&ground, &cube, 0.1);
+            let deepest = found.iter().fold(f64::INFINITY, |m, t| m.min(t.gap));
+            let normal = found[0].normal;
+            if let Some((gap, last)) = before {
+                assert!((deepest - gap).abs() < 1e-4, "tilt {tilt}: {gap} {deepest}");
+                assert!(normal.dot(last) > 0.99, "tilt {tilt}");
+            }
+            before = Some((deepest, normal));
+        }
+    }
+
+    /// A point that slides over a face which turns: the gap at the end is that to the turned face.
+    #[test]
+    fn a_face_that_turns_away_is_measured_where_it_will_be() {
+        let (slide, theta) = (0.02, 0.05);
+        let pose = |z: f64| Pose {
+            translation: DVec3::Z * z,
+            rotation: DQuat::IDENTITY,
+        };
+        let plate = DVec3::new(1.0, 1.0, 0.1);
+        let turn = DVec3::Y * theta;
+        let (one, two) = (
+            Block::new(plate, &pose(-0.1), turn),
+            Block::new(DVec3::splat(0.1), &pose(0.101), DVec3::ZERO),
+        );
+        for t in touches(&one, &two, 0.05) {
+            let after = DQuat::from_axis_angle(DVec3::Y, theta);
+            let carried = one.center + after * (t.first - one.center);
+            let measured = t.normal.dot(t.second + DVec3::X * slide - carried);
+            let in_plate = after.inverse() * (t.second + DVec3::X * slide - one.center);
+            let true_gap = in_plate.z - 0.1;
+            assert!((measured - true_gap).abs() < 1e-4, "{measured} {true_gap}");
+        }
+    }
+
+    #[test]
+    fn crossing_edges_touch_at_one_point() {
+        use std::f64::consts::FRAC_PI_4;
+        let one = block(
+            DVec3::splat(0.5),
+            DVec3::ZERO,
+            DQuat::from_rotation_x(FRAC_PI_4),
+        );
+        let height = 2.0 * 0.5f64.sqrt() + 0.01;
+        let two = block(
+            DVec3::splat(0.5),
+            DVec3::Z * height,
+            DQuat::from_rotation_y(FRAC_PI_4),
+        );
+        let found = touches(&one, &two, 0.05);
+        assert_eq!(found.len(), 1);
+        assert!((found[0].gap - 0.01).abs() < 1e-12);
+        assert!((found[0].normal - DVec3::Z).length() < 1e-12);
+        assert!(touches(&one, &two, 0.005).is_empty());
+    }
+}

@@ -1,0 +1,120 @@
+//! Friction and limits of joints that give way to a contact.
+//!
+//! What friction in a joint can hold, and which limit is reached, is decided before contacts push.
+//! A coordinate that is held is rigid, and a contact against it finds no end to its force. So the
+//! forces of the contacts are tried out on the joints: where friction would have to hold more than
+//! it can, or a limit would have to pull, the coordinate is let go, and contacts start over with a
+//! mechanism that answers without it.
+
+use super::Workspace;
+use super::contact::{note, project_joints, stage_of, tell_places, tell_rates};
+use crate::dual::DualFault;
+use crate::integrate::Scheme;
+use crate::math::lanes::{gather, place, scatter};
+use crate::model::{Model, State};
+
+/// Trials at most in a stage.
+const TRIALS: usize = 8;
+
+/// First stage, with contacts solved and bodies not told yet. Ends likewise; returns the sweeps
+/// that it took.
+pub(super) fn give_way(
+    model: &Model,
+    state: &State,
+    work: &mut Workspace,
+    scheme: &Scheme,
+) -> Result<usize, DualFault> {
+    let mut sweeps = 0;
+    for _ in 0..TRIALS {
+        keep_places(work);
+        work.stage.movers.keep_untold(&mut work.untold);
+        tell_places(work);
+        for &index in &work.active {
+            work.dual.find_places(index, &work.newton[index]);
+        }
+        work.dual.violation(model, &work.newton, scheme.h);
+        work.dual.solve();
+        let changed = work.dual.decide_axes(scheme.h)?;
+        put_places_back(work);
+        if !changed {
+            work.stage.movers.restore_untold(&work.untold);
+            break;
+        }
+        let (stage, dual, scene) = stage_of(model, state, work, scheme);
+        stage.start_over();
+        stage.first(&scene, dual);
+        sweeps += work.solve_contacts(false);
+    }
+    Ok(sweeps)
+}
+
+/// Second stage, likewise: with the rates noted at its start.
+pub(super) fn give_way_at_end(
+    model: &Model,
+    state: &State,
+    work: &mut Workspace,
+    scheme: &Scheme,
+) -> Result<usize, DualFault> {
+    let mut sweeps = 0;
+    for _ in 0..TRIALS {
+        work.stage.movers.keep_untold(&mut work.untold);
+        tell_rates(work, scheme.h);
+        for &index in &work.active {
+            work.dual.find_velocities(index, &work.newton[index]);
+        }
+        work.dual.drift(&work.newton, scheme.h);
+        work.dual.solve();
+        let changed = work.dual.yield_rates(scheme.h)?;
+        put_rates_back(work);
+        if !changed {
+            work.stage.movers.restore_untold(&work.untold);
+            break;
+        }
+        // Friction goes to its bound before contacts look again.
+        project_joints(work, scheme);
+        let (stage, dual, scene) = stage_of(model, state, work, scheme);
+        stage.second(&scene, dual);
+        note(work);
+        sweeps += work.solve_contacts(false);
+    }
+    Ok(sweeps)
+}
+
+/// Keeps the iterate of every held body in contact.
+fn keep_places(work: &mut Workspace) {
+    work.kept.clear();
+    work.kept_places.clear();
+    for mover in work.stage.movers.all.iter().filter(|m| !m.loose) {
+        let (block, lane) = place(mover.body as usize);
+        let n = &work.newton[block];
+        work.kept.push([gather(&n.a, lane), gather(&n.p, lane)]);
+        work.kept_places.push(gather(&n.t, lane));
+    }
+}
+
+fn put_places_back(work: &mut Workspace) {
+    let held = work.stage.movers.all.iter().filter(|m| !m.loose);
+    for ((mover, [a, p]), t) in held.zip(&work.kept).zip(&work.kept_places) {
+        let (block, lane) = place(mover.body as usize);
+        let n = &mut work.newton[block];
+        scatter(&mut n.a, lane, a);
+        scatter(&mut n.p, lane, p);
+        scatter(&mut n.t, lane, t);
+    }
+    for &index in &work.active {
+        work.dual.find_places(index, &work.newton[index]);
+    }
+}
+
+fn put_rates_back(work: &mut Workspace) {
+    let held = work.stage.movers.all.iter().filter(|m| !m.loose);
+    for (mover, (w, v)) in held.zip(&work.noted) {
+        let (block, lane) = place(mover.body as usize);
+        let n = &mut work.newton[block];
+        scatter(&mut n.w, lane, w);
+        scatter(&mut n.v, lane, v);
+    }
+    for &index in &work.active {
+        work.dual.find_velocities(index, &work.newton[index]);
+    }
+}
