@@ -138,25 +138,93 @@ impl Group {
         }
     }
 
-    /// Writes the motion of the group to the state of the whole world.
-    pub fn write_back(&self, whole: &mut State) {
+    /// The ends of what the group owns of a state: blocks of bodies, rows and coordinates.
+    pub fn extent(&self) -> [Range<usize>; 3] {
+        let blocks = self.members.bodies.iter().map(|b| place(*b as usize).0);
+        let of = |ranges: &[(Range<usize>, usize)]| {
+            span(ranges.iter().map(|(own, start)| *start..start + own.len()))
+        };
+        [
+            span(blocks.map(|block| block..block + 1)),
+            of(&self.rows),
+            of(&self.coordinates),
+        ]
+    }
+
+    /// Writes the motion of the group to a piece of the state of the whole world.
+    pub fn write_back(&self, whole: &mut Piece<'_>) {
+        let [blocks, rows, coordinates] = whole.first;
         for (own, body) in self.members.bodies.iter().enumerate() {
             let (from, to) = (place(own), place(*body as usize));
-            let target = (&mut whole.blocks[to.0], to.1);
+            let target = (&mut whole.blocks[to.0 - blocks], to.1);
             let source = (&self.state.blocks[from.0], from.1);
             copy_motion(source, target, &self.anchors[own]);
-            let target = (&mut whole.memory[to.0], to.1);
+            let target = (&mut whole.memory[to.0 - blocks], to.1);
             copy_memory((&self.state.memory[from.0], from.1), target);
         }
         for (own, start) in &self.rows {
-            let to = *start..start + own.len();
+            let to = start - rows..start - rows + own.len();
             whole.held[to.clone()].copy_from_slice(&self.state.held[own.clone()]);
             whole.multipliers[to].copy_from_slice(&self.state.multipliers[own.clone()]);
         }
         for (own, start) in &self.coordinates {
-            let to = *start..start + own.len();
+            let to = start - coordinates..start - coordinates + own.len();
             whole.coordinates[to].copy_from_slice(&self.state.coordinates[own.clone()]);
         }
+    }
+}
+
+/// The least range that holds all of these; an empty one at zero if there are none.
+pub(super) fn span(ranges: impl Iterator<Item = Range<usize>>) -> Range<usize> {
+    let ranges = ranges.filter(|range| !range.is_empty());
+    let both = ranges.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end));
+    both.unwrap_or(0..0)
+}
+
+/// A piece of a state.
+pub(super) struct Piece<'a> {
+    blocks: &'a mut [StateBlock],
+    memory: &'a mut [MemoryBlock],
+    held: &'a mut [f64],
+    multipliers: &'a mut [f64],
+    coordinates: &'a mut [f64],
+    /// The first block, row and coordinate.
+    first: [usize; 3],
+}
+
+impl<'a> Piece<'a> {
+    /// All of a state.
+    pub fn all(state: &'a mut State) -> Piece<'a> {
+        Piece {
+            blocks: &mut state.blocks,
+            memory: &mut state.memory,
+            held: &mut state.held,
+            multipliers: &mut state.multipliers,
+            coordinates: &mut state.coordinates,
+            first: [0; 3],
+        }
+    }
+
+    /// The part before a block, a row and a coordinate, and the rest.
+    pub fn split_at(self, ends: [usize; 3]) -> (Piece<'a>, Piece<'a>) {
+        let [blocks, rows, coordinates] = [0, 1, 2].map(|k| ends[k] - self.first[k]);
+        let (b1, b2) = self.blocks.split_at_mut(blocks);
+        let (m1, m2) = self.memory.split_at_mut(blocks);
+        let (h1, h2) = self.held.split_at_mut(rows);
+        let (l1, l2) = self.multipliers.split_at_mut(rows);
+        let (c1, c2) = self.coordinates.split_at_mut(coordinates);
+        let piece = |blocks, memory, held, multipliers, coordinates, first| Piece {
+            blocks,
+            memory,
+            held,
+            multipliers,
+            coordinates,
+            first,
+        };
+        (
+            piece(b1, m1, h1, l1, c1, self.first),
+            piece(b2, m2, h2, l2, c2, ends),
+        )
     }
 }
 

@@ -20,7 +20,7 @@ mod tests;
 use crate::model::{Control, Model, State};
 use crate::settings::Settings;
 use crate::step::{StepError, StepReport};
-use group::{Engine, Group, row_starts};
+use group::{Engine, Group, Piece, row_starts, span};
 use kind::Kinds;
 
 /// Bodies a thread is worth.
@@ -29,12 +29,16 @@ const WORTH_A_THREAD: usize = 1024;
 /// The groups of a world, by the thread that steps them.
 pub(crate) struct Apart {
     shares: Vec<Share>,
+    /// Whether each share owns a piece of the state, one after the other.
+    in_line: bool,
 }
 
 /// The groups of a thread, and its engines for the kinds of groups.
 struct Share {
     groups: Vec<Group>,
     engines: Vec<Option<Engine>>,
+    /// Its first block of bodies, row and coordinate.
+    starts: [usize; 3],
 }
 
 impl Apart {
@@ -60,7 +64,8 @@ impl Apart {
             let kind = &kinds.models[entry.0];
             groups.push(Group::new(model, &starts, members, entry, kind));
         }
-        let mut shares = Vec::with_capacity(threads);
+        let mut shares: Vec<Share> = Vec::with_capacity(threads);
+        let (mut ends, mut in_line) = ([0; 3], threads > 1);
         while !groups.is_empty() {
             let rest = groups.split_off(share.min(groups.len()));
             let mut engines: Vec<Option<Engine>> = kinds.models.iter().map(|_| None).collect();
@@ -68,10 +73,22 @@ impl Apart {
                 let new = || Engine::new(&kinds.models[group.kind], *settings);
                 engines[group.kind].get_or_insert_with(new);
             }
-            shares.push(Share { groups, engines });
+            let extents: Vec<_> = groups.iter().map(Group::extent).collect();
+            let extent = [0, 1, 2].map(|k| span(extents.iter().map(|e| e[k].clone())));
+            let starts = [0, 1, 2].map(|k| match extent[k].is_empty() {
+                true => ends[k],
+                false => extent[k].start,
+            });
+            in_line &= (0..3).all(|k| starts[k] >= ends[k]);
+            ends = [0, 1, 2].map(|k| extent[k].end.max(ends[k]));
+            shares.push(Share {
+                groups,
+                engines,
+                starts,
+            });
             groups = rest;
         }
-        Some(Apart { shares })
+        Some(Apart { shares, in_line })
     }
 
     /// Threads in use.
@@ -102,11 +119,34 @@ impl Apart {
             }
             report
         })?;
-        for group in self.shares.iter().flat_map(|share| &share.groups) {
-            group.write_back(state);
-        }
+        self.write_back(state);
         state.time += h;
         Ok(report)
+    }
+
+    /// Writes the motion of all groups. Where the shares own pieces of the state that follow each
+    /// other, every thread writes its own, which the cache next to it has at hand.
+    fn write_back(&self, state: &mut State) {
+        let write = |groups: &[Group], piece: &mut Piece| {
+            groups.iter().for_each(|group| group.write_back(piece));
+        };
+        if !self.in_line {
+            let mut all = Piece::all(state);
+            for share in &self.shares {
+                write(&share.groups, &mut all);
+            }
+            return;
+        }
+        std::thread::scope(|scope| {
+            let mut rest = Piece::all(state);
+            for share in self.shares[1..].iter().rev() {
+                let (before, after) = rest.split_at(share.starts);
+                rest = before;
+                let (groups, mut piece) = (&share.groups, after);
+                scope.spawn(move || write(groups, &mut piece));
+            }
+            write(&self.shares[0].groups, &mut rest);
+        });
     }
 }
 
