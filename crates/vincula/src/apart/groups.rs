@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::math::lanes::LANES;
+use crate::math::union::Union;
 use crate::model::{Endpoint, Model};
 
 /// Bodies of a group of mechanisms that are not alike, at least: their unknowns stay in the
@@ -95,17 +96,17 @@ fn ends(model: &Model, joint: usize) -> [Endpoint; 2] {
 
 /// Connected sets of bodies, in the order of their first bodies.
 fn mechanisms(model: &Model) -> Vec<Mechanism> {
-    let mut root: Vec<u32> = (0..model.bodies.len() as u32).collect();
+    let mut sets = Union::default();
+    sets.reset(model.bodies.len());
     for joint in 0..model.joints.len() {
         if let [Some(a), Some(b)] = ends(model, joint).map(|end| end.index()) {
-            let (a, b) = (find(&mut root, a as u32), find(&mut root, b as u32));
-            root[a.max(b) as usize] = a.min(b);
+            sets.join(a as u32, b as u32);
         }
     }
     let mut found: Vec<Mechanism> = Vec::new();
     let mut number = vec![u32::MAX; model.bodies.len()];
     for body in 0..model.bodies.len() as u32 {
-        let first = find(&mut root, body) as usize;
+        let first = sets.head(body) as usize;
         if number[first] == u32::MAX {
             number[first] = found.len() as u32;
             found.push(Mechanism::default());
@@ -115,19 +116,10 @@ fn mechanisms(model: &Model) -> Vec<Mechanism> {
     for joint in 0..model.joints.len() {
         let body = ends(model, joint).iter().find_map(|end| end.index());
         let body = body.expect("a joint has at least one body") as u32;
-        let first = find(&mut root, body) as usize;
+        let first = sets.head(body) as usize;
         found[number[first] as usize].joints.push(joint as u32);
     }
     found
-}
-
-/// The first body that is connected with this one so far.
-fn find(root: &mut [u32], mut body: u32) -> u32 {
-    while root[body as usize] != body {
-        root[body as usize] = root[root[body as usize] as usize];
-        body = root[body as usize];
-    }
-    body
 }
 
 fn likeness(model: &Model, mechanism: &Mechanism) -> Likeness {

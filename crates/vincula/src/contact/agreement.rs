@@ -10,24 +10,8 @@ use super::exact::{Groups, Way};
 use super::movers::{FIXED, Mover, Movers};
 use super::rows::{ContactRow, frame_of};
 use super::sweep::{Sweeper, residual};
+use crate::math::numbers::Numbers;
 use crate::math::small::*;
-
-/// Numbers in −1 to 1 that are the same in every run.
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) as f64 / (1u64 << 30) as f64 - 1.0
-    }
-
-    fn vector(&mut self) -> V3 {
-        [self.next(), self.next(), self.next()]
-    }
-}
 
 /// Bodies in a row, the first on something fixed, two contacts between neighbours; `soft` is the
 /// compliance of a contact as a fraction of that of its bodies.
@@ -36,7 +20,7 @@ fn world(seed: u64, bodies: usize, soft: f64) -> (Movers, Vec<ContactRow>) {
     let mut movers = Movers::default();
     movers.all = (0..bodies)
         .map(|k| {
-            let g: Vec<V3> = (0..3).map(|_| numbers.vector()).collect();
+            let g: Vec<V3> = (0..3).map(|_| numbers.vector().to_array()).collect();
             let mut tensor = [0.0; 9];
             for i in 0..3 {
                 for j in 0..3 {
@@ -50,12 +34,12 @@ fn world(seed: u64, bodies: usize, soft: f64) -> (Movers, Vec<ContactRow>) {
     let mut rows = Vec::new();
     for k in 0..bodies as u32 {
         for _ in 0..2 {
-            let n = scale(&add(&[0.0, 0.0, 2.0], &numbers.vector()), 1.0);
+            let n = scale(&add(&[0.0, 0.0, 2.0], &numbers.vector().to_array()), 1.0);
             let n = scale(&n, 1.0 / dot(&n, &n).sqrt());
-            let arms = [numbers.vector(), numbers.vector()];
+            let arms = [numbers.vector().to_array(), numbers.vector().to_array()];
             let first = if k == 0 { FIXED } else { k - 1 };
             let mut row = ContactRow::new(frame_of(&n), [first, k], arms, &movers);
-            row.free = numbers.vector();
+            row.free = numbers.vector().to_array();
             row.free[0] -= 0.3;
             row.mu = 0.3 + 0.3 * numbers.next();
             row.standing = true;

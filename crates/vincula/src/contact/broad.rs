@@ -191,23 +191,7 @@ fn measure(bounds: &[Bounds]) -> (f64, Bounds) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Numbers in 0 to 1 that are the same in every run.
-    struct Numbers(u64);
-
-    impl Numbers {
-        fn next(&mut self) -> f64 {
-            self.0 = self
-                .0
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
-            (self.0 >> 11) as f64 / (1u64 << 53) as f64
-        }
-
-        fn vector(&mut self) -> DVec3 {
-            DVec3::new(self.next(), self.next(), self.next())
-        }
-    }
+    use crate::math::numbers::Numbers;
 
     fn found(bounds: &[Bounds]) -> Vec<(u32, u32)> {
         let mut pairs = Vec::new();
@@ -230,8 +214,8 @@ mod tests {
         for (spread, sizes) in [(3.0, 1.0f64), (10.0, 30.0), (1e-3, 1e4), (1e4, 3.0)] {
             let bounds: Vec<Bounds> = (0..400)
                 .map(|_| {
-                    let low = spread * (numbers.vector() - DVec3::splat(0.5));
-                    let size = sizes.powf(numbers.next()) * numbers.vector();
+                    let low = 0.5 * spread * numbers.vector();
+                    let size = sizes.powf(numbers.unit()) * 0.5 * (numbers.vector() + DVec3::ONE);
                     Bounds {
                         low,
                         high: low + size,

@@ -13,6 +13,7 @@ use super::rows::{ContactRow, along};
 use crate::dual::Dual;
 use crate::integrate::newton::NewtonBlock;
 use crate::math::small::*;
+use crate::math::union::Union;
 
 /// Violation of the law, relative to the largest force, at which a solve ends.
 const TOLERANCE: f64 = 1e-6;
@@ -159,7 +160,7 @@ impl Coupled {
 /// Contacts that may feel each other: those of bodies and mechanisms that contacts connect.
 #[derive(Debug, Default)]
 struct Crowds {
-    parent: Vec<u32>,
+    sets: Union,
     /// Rows and units in the order of their groups, and where each group starts.
     rows: Vec<u32>,
     units: Vec<u32>,
@@ -168,33 +169,27 @@ struct Crowds {
 
 impl Crowds {
     fn find(&mut self, rows: &[ContactRow], movers: &Movers) {
-        self.parent.clear();
-        self.parent.extend(0..movers.units() as u32);
+        self.sets.reset(movers.units());
         for row in rows {
             if row.a.mover != FIXED && row.b.mover != FIXED {
-                let a = self.head(movers.unit_of(row.a.mover));
-                let b = self.head(movers.unit_of(row.b.mover));
-                self.parent[a.max(b) as usize] = a.min(b);
+                let [a, b] = [&row.a, &row.b].map(|arm| movers.unit_of(arm.mover));
+                self.sets.join(a, b);
             }
         }
-        // All point at their heads, so that sorting need not search.
-        for unit in 0..self.parent.len() as u32 {
-            self.parent[unit as usize] = self.head(unit);
-        }
-        let parent = &self.parent;
+        let head = self.sets.heads();
         let group = |index: &u32| {
             let row = &rows[*index as usize];
             let side = row.a.mover.min(row.b.mover);
-            parent[movers.unit_of(side) as usize]
+            head[movers.unit_of(side) as usize]
         };
         self.rows.clear();
         self.rows.extend(0..rows.len() as u32);
         self.rows
             .sort_unstable_by_key(|index| (group(index), *index));
         self.units.clear();
-        self.units.extend(0..parent.len() as u32);
+        self.units.extend(0..head.len() as u32);
         self.units
-            .sort_unstable_by_key(|unit| (parent[*unit as usize], *unit));
+            .sort_unstable_by_key(|unit| (head[*unit as usize], *unit));
         self.starts.clear();
         let mut unit = 0;
         for (at, index) in self.rows.iter().enumerate() {
@@ -202,21 +197,12 @@ impl Crowds {
             if at > 0 && group(&self.rows[at - 1]) == here {
                 continue;
             }
-            while parent[self.units[unit] as usize] < here {
+            while head[self.units[unit] as usize] < here {
                 unit += 1;
             }
             self.starts.push([at, unit]);
         }
         self.starts.push([self.rows.len(), self.units.len()]);
-    }
-
-    fn head(&mut self, mut unit: u32) -> u32 {
-        while self.parent[unit as usize] != unit {
-            let up = self.parent[unit as usize];
-            self.parent[unit as usize] = self.parent[up as usize];
-            unit = up;
-        }
-        unit
     }
 
     fn count(&self) -> usize {

@@ -9,6 +9,7 @@ use vincula_blocks::cone::{ConeReport, Delassus, Splitting};
 use super::movers::{FIXED, Movers};
 use super::rows::ContactRow;
 use crate::math::small::*;
+use crate::math::union::Union;
 
 /// Residual at which sweeps cannot be expected to do better.
 const GOOD_ENOUGH: f64 = 1e-5;
@@ -21,7 +22,7 @@ const WORK: f64 = 2e5;
 /// Groups of contacts, found anew for every solve.
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
-    parent: Vec<u32>,
+    sets: Union,
     /// Contacts ordered by group, and where each group starts.
     order: Vec<u32>,
     starts: Vec<usize>,
@@ -41,15 +42,12 @@ pub(crate) enum Way {
 impl Groups {
     /// Finds the groups among contacts that push or are about to.
     pub fn find(&mut self, rows: &[ContactRow], movers: &Movers) {
-        self.parent.clear();
-        self.parent.extend(0..movers.all.len() as u32);
+        self.sets.reset(movers.all.len());
         let acts = |row: &ContactRow| row.lambda[0] > 0.0 || row.slip(&movers.all)[0] < 0.0;
         for row in rows.iter().filter(|row| acts(row)) {
             if row.a.mover != FIXED && row.b.mover != FIXED {
-                let a = self.head(movers.root(row.a.mover));
-                let b = self.head(movers.root(row.b.mover));
-                let (low, high) = (a.min(b), a.max(b));
-                self.parent[high as usize] = low;
+                let [a, b] = [&row.a, &row.b].map(|arm| movers.root(arm.mover));
+                self.sets.join(a, b);
             }
         }
         self.order.clear();
@@ -71,22 +69,13 @@ impl Groups {
         self.order = order;
     }
 
-    fn head(&mut self, mut mover: u32) -> u32 {
-        while self.parent[mover as usize] != mover {
-            let up = self.parent[mover as usize];
-            self.parent[mover as usize] = self.parent[up as usize];
-            mover = up;
-        }
-        mover
-    }
-
     fn group_of(&mut self, row: &ContactRow, movers: &Movers) -> u32 {
         let side = if row.a.mover == FIXED {
             row.b.mover
         } else {
             row.a.mover
         };
-        self.head(movers.root(side))
+        self.sets.head(movers.root(side))
     }
 
     /// Solves every group of at most `few` contacts, or of at most `many` if all of them stand.

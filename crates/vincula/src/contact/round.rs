@@ -96,18 +96,13 @@ fn push(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::math::numbers::Numbers;
 
     #[test]
     fn the_closest_places_beat_a_fine_search() {
-        let mut seed = 5u64;
-        let mut number = || {
-            seed = seed
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
-            (seed >> 11) as f64 / (1u64 << 53) as f64 - 0.5
-        };
+        let mut numbers = Numbers(5);
         for _ in 0..200 {
-            let mut point = || DVec3::new(number(), number(), number());
+            let mut point = || 0.5 * numbers.vector();
             let radius = 0.0;
             let [a, b, c, d] = [point(), point(), point(), point()];
             let (one, two) = (Spine { a, b, radius }, Spine { a: c, b: d, radius });

@@ -217,7 +217,6 @@ impl Dual {
         }
     }
 
-    /// Island and node of a joint.
     /// The island of a joint.
     pub(crate) fn island_of_joint(&self, joint: usize) -> usize {
         self.places[joint].0 as usize
@@ -228,6 +227,7 @@ impl Dual {
         self.offsets[joint]..self.offsets[joint + 1]
     }
 
+    /// Island and node of a joint.
     pub(super) fn joints_place(&self, joint: usize) -> (usize, usize) {
         let (island, node) = self.places[joint];
         (island as usize, node as usize)

@@ -283,12 +283,7 @@ impl Dual {
                     let v: V3 = gather(&n.v, lane);
                     let first = if rows.points { 3 } else { 0 };
                     for (k, row) in side.rows(&self.general).iter().enumerate() {
-                        let moved = if rows.is_square(k) {
-                            0.0
-                        } else {
-                            dot(&row.t, &v)
-                        };
-                        out[first + k] += h * (dot9(&row.a, &rate) + moved);
+                        out[first + k] += h * (dot9(&row.a, &rate) + dot(&row.t, &v));
                     }
                 }
             }

@@ -6,8 +6,11 @@
 
 pub mod dispatch;
 pub mod lanes;
+#[cfg(test)]
+pub(crate) mod numbers;
 pub mod rotation;
 pub mod small;
+pub(crate) mod union;
 
 use glam::{DMat3, DQuat, DVec3};
 

@@ -13,6 +13,7 @@ use crate::contact::detect_but;
 use crate::contact::memory::Remembered;
 use crate::math::lanes::{LANES, gather, place, scatter};
 use crate::math::small::*;
+use crate::math::union::Union;
 use crate::model::{BodyId, Control, Model, State, StateBlock};
 
 /// Speed below which a body is quiet, m/s, and for how long until it sleeps, s.
@@ -22,8 +23,8 @@ const QUIET_TIME: f64 = 0.5;
 /// Memory of falling asleep.
 #[derive(Debug, Default)]
 pub(crate) struct Sleep {
-    /// Heads of the islands, by body.
-    parent: Vec<u32>,
+    /// Bodies by island.
+    islands: Union,
     /// Whether the island of a head may not sleep.
     restless: Vec<bool>,
     /// Blocks of eight bodies that all sleep.
@@ -35,15 +36,6 @@ impl Sleep {
     /// Whether a block has nothing to do.
     pub fn rests(&self, block: usize) -> bool {
         self.resting.get(block).copied().unwrap_or(false)
-    }
-
-    fn head(&mut self, mut body: usize) -> usize {
-        while self.parent[body] as usize != body {
-            let up = self.parent[body] as usize;
-            self.parent[body] = self.parent[up];
-            body = up;
-        }
-        body
     }
 }
 
@@ -165,10 +157,10 @@ pub(super) fn fall_asleep(model: &Model, state: &mut State, work: &mut Workspace
     }
     find_islands(state, work);
     for body in 0..state.quiet.len() {
-        let head = work.sleep.head(body);
-        if state.quiet[body] < f64::INFINITY && !work.sleep.restless[head] {
+        let head = work.sleep.islands.head(body as u32);
+        if state.quiet[body] < f64::INFINITY && !work.sleep.restless[head as usize] {
             state.quiet[body] = f64::INFINITY;
-            state.nest[body] = head as u32;
+            state.nest[body] = head;
             let (block, lane) = place(body);
             stop(&mut state.blocks[block], lane);
         }
@@ -181,14 +173,12 @@ fn find_islands(state: &State, work: &mut Workspace) {
     let Workspace {
         sleep, contacts, ..
     } = work;
-    sleep.parent.clear();
-    sleep.parent.extend(0..count as u32);
+    sleep.islands.reset(count);
     sleep.restless.clear();
     sleep.restless.resize(count, false);
     for point in &contacts.points {
         if let (Some(a), Some(b)) = (point.a, point.b) {
-            let (a, b) = (sleep.head(a.index()), sleep.head(b.index()));
-            sleep.parent[a.max(b)] = a.min(b) as u32;
+            sleep.islands.join(a.index() as u32, b.index() as u32);
         }
         let carried = point.surface_velocity != [0.0; 3];
         for body in [point.a, point.b].into_iter().flatten() {
@@ -197,7 +187,7 @@ fn find_islands(state: &State, work: &mut Workspace) {
     }
     for body in 0..count {
         let own = sleep.restless[body] || state.quiet[body] < QUIET_TIME;
-        let head = sleep.head(body);
+        let head = sleep.islands.head(body as u32) as usize;
         sleep.restless[head] |= own;
     }
 }

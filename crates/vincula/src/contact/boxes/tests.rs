@@ -1,0 +1,205 @@
+use super::*;
+use crate::math::numbers::Numbers;
+use glam::DQuat;
+
+fn block(half: DVec3, at: DVec3, turned: DQuat) -> Block {
+    let pose = Pose {
+        translation: at,
+        rotation: turned,
+    };
+    Block::new(half, &pose, DVec3::ZERO)
+}
+
+fn touches(one: &Block, two: &Block, reach: f64) -> Vec<Touch> {
+    let mut out = Vec::new();
+    touch_boxes(one, two, reach, &mut out);
+    out
+}
+
+/// How far a point is outside a box, by the side it is farthest out of; negative inside.
+fn outside(block: &Block, point: DVec3) -> f64 {
+    let d = point - block.center;
+    let over = (0..3).map(|k| d.dot(block.axes[k]).abs() - block.half[k]);
+    over.fold(f64::NEG_INFINITY, f64::max)
+}
+
+fn pair(numbers: &mut Numbers, spread: f64) -> (Block, Block) {
+    let mut one = || {
+        let half = DVec3::splat(0.6) + 0.5 * numbers.vector();
+        let turned = DQuat::from_scaled_axis(3.0 * numbers.vector());
+        block(half, spread * numbers.vector(), turned)
+    };
+    (one(), one())
+}
+
+#[test]
+fn no_direction_separates_better() {
+    let mut numbers = Numbers(3);
+    let mut overlapping = 0;
+    for case in 0..400 {
+        let (one, two) = pair(&mut numbers, 0.8);
+        let t = two.center - one.center;
+        let apart = |n: DVec3| n.dot(t) - one.reach(n) - two.reach(n);
+        let Some((_, n, s)) = separate(&one, &two, f64::INFINITY) else {
+            panic!("nothing is farther than that");
+        };
+        assert!((apart(n) - s).abs() < 1e-12 && (n.length() - 1.0).abs() < 1e-9);
+        if s >= 0.0 {
+            continue;
+        }
+        overlapping += 1;
+        for _ in 0..500 {
+            let Some(other) = numbers.vector().try_normalize() else {
+                continue;
+            };
+            // Edges may be passed over for a face by a thousandth of the smaller box.
+            assert!(
+                apart(other) <= s + 1.1e-3,
+                "case {case}: {} {s}",
+                apart(other)
+            );
+        }
+    }
+    assert!(overlapping > 100, "{overlapping}");
+}
+
+#[test]
+fn points_lie_on_both_boxes_and_the_deepest_is_as_deep_as_they_overlap() {
+    let mut numbers = Numbers(5);
+    let mut seen = 0;
+    for case in 0..600 {
+        let (one, two) = pair(&mut numbers, 1.1);
+        let found = touches(&one, &two, 0.3);
+        let Some((_, _, s)) = separate(&one, &two, 0.3) else {
+            assert!(found.is_empty());
+            continue;
+        };
+        for t in &found {
+            seen += 1;
+            assert!((t.normal.dot(t.second - t.first) - t.gap).abs() < 1e-9);
+            assert!(
+                t.gap <= 0.3 && t.gap >= s - 1e-2,
+                "case {case}: {} {s}",
+                t.gap
+            );
+            let both = outside(&one, t.first).max(outside(&two, t.second));
+            assert!(both < 1e-9, "case {case}: {both:e}");
+        }
+    }
+    assert!(seen > 800, "{seen}");
+}
+
+#[test]
+fn the_order_of_the_boxes_does_not_matter() {
+    let mut numbers = Numbers(9);
+    for case in 0..300 {
+        let (one, two) = pair(&mut numbers, 1.0);
+        let (mut there, mut back) = (touches(&one, &two, 0.2), touches(&two, &one, 0.2));
+        assert_eq!(there.len(), back.len(), "case {case}");
+        there.sort_by(|p, q| p.gap.total_cmp(&q.gap));
+        back.sort_by(|p, q| p.gap.total_cmp(&q.gap));
+        for (p, q) in there.iter().zip(&back) {
+            assert!((p.gap - q.gap).abs() < 1e-9, "case {case}");
+            assert!((p.normal + q.normal).length() < 1e-9, "case {case}");
+        }
+    }
+}
+
+/// A cube on a larger one, tilted about any axis: every corner of the lower face is reported,
+/// with its height, whatever the sign of the tilt.
+#[test]
+fn a_face_that_turns_into_contact_is_held_at_all_its_corners() {
+    let mut numbers = Numbers(13);
+    let ground = block(DVec3::new(3.0, 3.0, 0.5), DVec3::Z * -0.5, DQuat::IDENTITY);
+    for case in 0..200 {
+        let axis = DVec3::new(numbers.next(), numbers.next(), 0.0).normalize();
+        let tilt = 10f64.powf(-4.0 + 1.4 * numbers.next()) * numbers.next().signum();
+        let spin = DQuat::from_rotation_z(3.0 * numbers.next());
+        let turned = DQuat::from_axis_angle(axis, tilt) * spin;
+        let cube = block(
+            DVec3::splat(0.5),
+            DVec3::Z * (0.5 + 1e-3 * numbers.next()),
+            turned,
+        );
+        let found = touches(&ground, &cube, 0.1);
+        assert_eq!(found.len(), 4, "case {case}: tilt {tilt}");
+        let mut heights: Vec<f64> = Vec::new();
+        for corner in 0..8 {
+            let sign = |bit: u32| if corner >> bit & 1 == 0 { -1.0 } else { 1.0 };
+            let signs = DVec3::new(sign(0), sign(1), sign(2));
+            heights.push((cube.center + turned * (0.5 * signs)).z);
+        }
+        heights.sort_by(f64::total_cmp);
+        let mut gaps: Vec<f64> = found.iter().map(|t| t.gap).collect();
+        gaps.sort_by(f64::total_cmp);
+        for (gap, height) in gaps.iter().zip(&heights) {
+            assert!((gap - height).abs() < 1e-4, "case {case}: {gap} {height}");
+        }
+        let names: std::collections::BTreeSet<u64> = found.iter().map(|t| t.feature).collect();
+        assert_eq!(names.len(), 4);
+    }
+}
+
+#[test]
+fn gaps_and_normals_follow_a_turn_without_jumps() {
+    let ground = block(DVec3::new(1.0, 1.0, 0.5), DVec3::Z * -0.5, DQuat::IDENTITY);
+    let mut before: Option<(f64, DVec3)> = None;
+    for k in -200..=200 {
+        let tilt = 1e-4 * f64::from(k);
+        let turned = DQuat::from_rotation_x(tilt) * DQuat::from_rotation_z(0.4);
+        let cube = block(DVec3::splat(0.5), DVec3::Z * 0.499, turned);
+        let found = touches(&ground, &cube, 0.1);
+        let deepest = found.iter().fold(f64::INFINITY, |m, t| m.min(t.gap));
+        let normal = found[0].normal;
+        if let Some((gap, last)) = before {
+            assert!((deepest - gap).abs() < 1e-4, "tilt {tilt}: {gap} {deepest}");
+            assert!(normal.dot(last) > 0.99, "tilt {tilt}");
+        }
+        before = Some((deepest, normal));
+    }
+}
+
+/// A point that slides over a face which turns: the gap at the end is that to the turned face.
+#[test]
+fn a_face_that_turns_away_is_measured_where_it_will_be() {
+    let (slide, theta) = (0.02, 0.05);
+    let pose = |z: f64| Pose {
+        translation: DVec3::Z * z,
+        rotation: DQuat::IDENTITY,
+    };
+    let plate = DVec3::new(1.0, 1.0, 0.1);
+    let turn = DVec3::Y * theta;
+    let (one, two) = (
+        Block::new(plate, &pose(-0.1), turn),
+        Block::new(DVec3::splat(0.1), &pose(0.101), DVec3::ZERO),
+    );
+    for t in touches(&one, &two, 0.05) {
+        let after = DQuat::from_axis_angle(DVec3::Y, theta);
+        let carried = one.center + after * (t.first - one.center);
+        let measured = t.normal.dot(t.second + DVec3::X * slide - carried);
+        let in_plate = after.inverse() * (t.second + DVec3::X * slide - one.center);
+        let true_gap = in_plate.z - 0.1;
+        assert!((measured - true_gap).abs() < 1e-4, "{measured} {true_gap}");
+    }
+}
+
+#[test]
+fn crossing_edges_touch_at_one_point() {
+    use std::f64::consts::FRAC_PI_4;
+    let one = block(
+        DVec3::splat(0.5),
+        DVec3::ZERO,
+        DQuat::from_rotation_x(FRAC_PI_4),
+    );
+    let height = 2.0 * 0.5f64.sqrt() + 0.01;
+    let two = block(
+        DVec3::splat(0.5),
+        DVec3::Z * height,
+        DQuat::from_rotation_y(FRAC_PI_4),
+    );
+    let found = touches(&one, &two, 0.05);
+    assert_eq!(found.len(), 1);
+    assert!((found[0].gap - 0.01).abs() < 1e-12);
+    assert!((found[0].normal - DVec3::Z).length() < 1e-12);
+    assert!(touches(&one, &two, 0.005).is_empty());
+}
