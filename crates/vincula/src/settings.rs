@@ -6,12 +6,12 @@ use crate::apart::Apart;
 use crate::contact::stage::Stage;
 use crate::contact::{ContactSolver, Contacts};
 use crate::dual::{Dual, SolverChoice};
-use crate::integrate::newton::NewtonBlock;
+use crate::integrate::newton::{NewtonBlock, STRAIGHT};
 use crate::integrate::tempered::KickBlock;
 use crate::integrate::{Integrator, Tempering};
 use crate::joint::rows::RowKind;
 use crate::math::dispatch::{Level, detected};
-use crate::math::lanes::{LANES, gather, place, scatter};
+use crate::math::lanes::{LANES, Lane, gather, place, scatter};
 use crate::math::small::{M3, V3, mul};
 use crate::model::{BodyId, Control, MemoryBlock, Model, Pose, State, StateBlock, Twist};
 use crate::step::sleep::Sleep;
@@ -164,6 +164,10 @@ pub struct Workspace {
     pub(crate) dual: Dual,
     /// Loads of the joints at the start of the step; only for an iterated step.
     pub(crate) loads: Vec<MemoryBlock>,
+    /// By how much each body was bent out of the straight line of its linear solve.
+    pub(crate) bent: Vec<[Lane; 3]>,
+    /// Whether the last linearisation was.
+    pub(crate) was_bent: bool,
     /// Mean force of each row over the step, N.
     pub(crate) multipliers: Vec<f64>,
     /// Force of each row in the current Newton iteration, N.
@@ -288,6 +292,8 @@ impl Workspace {
             ],
             multipliers: vec![0.0; model.dual_rows()],
             total: vec![0.0; model.dual_rows()],
+            bent: vec![STRAIGHT; blocks],
+            was_bent: false,
             end: model.ground.is_some().then(|| State::at_rest(model)),
             linear,
             stream: None,

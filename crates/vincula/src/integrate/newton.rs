@@ -292,6 +292,22 @@ fn retract_lanes(n: &mut NewtonBlock) {
 }
 
 kernel! {
+    /// Retracts, and moves the rotation of the increment from P to `turn`: what comes next is
+    /// a second increment in the same frame.
+    pub fn bend(turn: &mut [Lane; 3], n: &mut NewtonBlock) = bend_lanes
+}
+
+#[inline(always)]
+fn bend_lanes(turn: &mut [Lane; 3], n: &mut NewtonBlock) {
+    retract_lanes(n);
+    for lane in 0..LANES {
+        let p: M3 = gather(&n.p, lane);
+        scatter(turn, lane, &axial(&p));
+    }
+    n.p = NewtonBlock::ZERO.p;
+}
+
+kernel! {
     /// Prepares the next iteration: the rotation of the iterate, and what turns with it.
     pub fn relinearize(n: &mut NewtonBlock) -> bool = relinearize_lanes
 }
@@ -344,23 +360,27 @@ fn potential_lanes(params: &ParamBlock, scheme: &Scheme, n: &NewtonBlock) -> f64
 
 kernel! {
     /// How much stretch the last increment causes that its linearisation does not know of:
-    /// the elastic energy of the strain `½ WᵀW` of its skew part W over the inertial energy
-    /// `½c |W|²_M` of the same, or over a hundredth of the predicted kinetic energy where that
-    /// is more; the largest of the eight bodies.
-    pub fn stretch(params: &ParamBlock, scheme: &Scheme, n: &NewtonBlock) -> f64 = stretch_lanes
+    /// the elastic energy of the strain `½ WᵀW + sym(TᵀW)` of its skew part W after a bend by T
+    /// over the inertial energy `½c |W + T|²_M`, or over a hundredth of the predicted kinetic
+    /// energy where that is more; the largest of the eight bodies.
+    pub fn stretch(params: &ParamBlock, scheme: &Scheme, turn: &[Lane; 3], n: &NewtonBlock) -> f64 = stretch_lanes
 }
+
+/// No bend.
+pub const STRAIGHT: [Lane; 3] = [[0.0; LANES]; 3];
 
 /// Part of the kinetic energy of a body below which no stretch matters.
 const NEGLIGIBLE: f64 = 0.01;
 
 #[inline(always)]
-fn stretch_lanes(params: &ParamBlock, scheme: &Scheme, n: &NewtonBlock) -> f64 {
+fn stretch_lanes(params: &ParamBlock, scheme: &Scheme, turn: &[Lane; 3], n: &NewtonBlock) -> f64 {
     let mut largest = 0.0;
     for lane in 0..LANES {
         let body = params.affine(lane);
         let w = skew_matrix(&axial(&gather(&n.p, lane)));
-        let strain = sym(&tmul(&w, &w)).map(|x| 0.5 * x);
-        let inertial = scheme.c * body.kinetic_energy(&w, &[0.0; 3]);
+        let turn = skew_matrix(&gather(turn, lane));
+        let strain = sym(&tmul(&axpy9(&turn, 0.5, &w), &w));
+        let inertial = scheme.c * body.kinetic_energy(&axpy9(&turn, 1.0, &w), &[0.0; 3]);
         let kinetic = body.kinetic_energy(&gather(&n.w, lane), &gather(&n.v, lane));
         let known = inertial.max(NEGLIGIBLE * kinetic);
         let ratio = body.elastic_energy(&strain) / known.max(f64::MIN_POSITIVE);

@@ -104,6 +104,11 @@ impl Descent {
         self.is_lost
     }
 
+    /// Goes on from an iterate that was bent: it is what an advance would have led to.
+    pub(super) fn note_bend(&mut self) {
+        self.solves += 1;
+    }
+
     /// Moves from the last iterate by as much of the increment as can be trusted, after a
     /// linear solve that changed an entry of A by `update`.
     pub(super) fn advance(

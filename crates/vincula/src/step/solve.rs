@@ -67,6 +67,11 @@ pub(super) fn solve_step(
         let mut wrong = 0.0;
         let mut fit = correct(model, work, scheme.h, rule.residual, true)
             .map_err(|fault| dual_fault(model, fault, time))?;
+        work.was_bent = report.iterations == 1 && bends(model, work, scheme, &rule, &fit);
+        if work.was_bent {
+            fit =
+                bend(model, work, scheme, &rule).map_err(|fault| dual_fault(model, fault, time))?;
+        }
         // Joints that are far from closed say nothing yet of how contacts move them.
         let open = !flies_again && !(fit.violation <= OPEN) && report.iterations < rule.limit / 2;
         let off = if open {
@@ -85,8 +90,15 @@ pub(super) fn solve_step(
             report.update = note_change(work, report.iterations == 1);
             report.update <= rule.update
         } else {
-            is_settled(model, work, scheme, &rule, &fit, descent.is_slow())
-                && !descent.is_astray(model, state, work, scheme)
+            is_settled(
+                model,
+                work,
+                scheme,
+                &rule,
+                &fit,
+                work.was_bent,
+                descent.is_slow(),
+            ) && !descent.is_astray(model, state, work, scheme)
         };
         // Contacts and joints agree best where the step is linearised.
         let kind = work.stage.care() as usize;
@@ -108,7 +120,11 @@ pub(super) fn solve_step(
         if flies_again {
             repeat_flight(model, state, work, scheme)?;
         } else {
-            descent.advance(model, state, work, scheme, report.update);
+            if work.was_bent {
+                descent.note_bend();
+            } else {
+                descent.advance(model, state, work, scheme, report.update);
+            }
             relinearize(model, work, time)?;
         }
     }
@@ -161,6 +177,7 @@ fn is_settled(
     scheme: &Scheme,
     rule: &Rule,
     fit: &Fit,
+    bent: bool,
     slow: bool,
 ) -> bool {
     if !(fit.violation <= CLOSED * rule.residual) {
@@ -172,11 +189,43 @@ fn is_settled(
     }
     let stretch = |index: &usize| {
         let (params, n) = (&model.params[*index], &work.newton[*index]);
-        newton::stretch(work.level, params, scheme, n)
+        let turn = if bent {
+            &work.bent[*index]
+        } else {
+            &newton::STRAIGHT
+        };
+        newton::stretch(work.level, params, scheme, turn, n)
     };
     fit.update <= rule.rotation
         && (slow || work.active.iter().map(stretch).all(|x| x <= rule.stretch))
 }
+
+/// Whether it is worth to bend what a linear solve moved along a straight line: it stretches
+/// bodies, but not so far that the same gradients would not close the joints again.
+fn bends(model: &Model, work: &Workspace, scheme: &Scheme, rule: &Rule, fit: &Fit) -> bool {
+    work.settings.integrator == Integrator::Tempered
+        && work.contacts.points.is_empty()
+        && fit.update > rule.update
+        && fit.update <= BENT
+        && !is_settled(model, work, scheme, rule, fit, false, false)
+}
+
+/// Takes the increment as what it means, a rotation and a strain, and closes the joints, which
+/// that opens at second order, with the factors at hand. What stretch is left is of third order.
+fn bend(
+    model: &Model,
+    work: &mut Workspace,
+    scheme: &Scheme,
+    rule: &Rule,
+) -> Result<Fit, DualFault> {
+    for &index in &work.active {
+        newton::bend(work.level, &mut work.bent[index], &mut work.newton[index]);
+    }
+    correct(model, work, scheme.h, rule.residual, false)
+}
+
+/// Change of an entry of A up to which a step is bent rather than linearised again.
+const BENT: f64 = 0.1;
 
 /// Change of an entry of A that is none.
 const STILL: f64 = 1e-7;

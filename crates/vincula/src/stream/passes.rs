@@ -118,8 +118,10 @@ pub(super) fn answer(pass: &Pass, forces: &[[f64; 3]], at: At) -> Option<f64> {
     ports::put_loads(level, &slot.ports, n);
     let update = newton::accept(level, n);
     let rule = &pass.rule;
-    let turned =
-        || update <= rule.rotation && newton::stretch(level, params, scheme, n) <= rule.stretch;
+    let turned = || {
+        update <= rule.rotation
+            && newton::stretch(level, params, scheme, &newton::STRAIGHT, n) <= rule.stretch
+    };
     if !(update <= rule.update || turned()) {
         return None;
     }
