@@ -164,6 +164,11 @@ pub struct Workspace {
     pub(crate) dual: Dual,
     /// Loads of the joints at the start of the step; only for an iterated step.
     pub(crate) loads: Vec<MemoryBlock>,
+    /// What the next step is to remember, before it is committed.
+    pub(crate) memory: Vec<MemoryBlock>,
+    /// Whether the new state is written down, and whether it is finite.
+    pub(crate) is_written: bool,
+    pub(crate) is_sound: bool,
     /// By how much each body was bent out of the straight line of its linear solve.
     pub(crate) bent: Vec<[Lane; 3]>,
     /// Whether the last linearisation was.
@@ -292,6 +297,9 @@ impl Workspace {
             ],
             multipliers: vec![0.0; model.dual_rows()],
             total: vec![0.0; model.dual_rows()],
+            memory: vec![MemoryBlock::NONE; blocks],
+            is_written: false,
+            is_sound: true,
             bent: vec![STRAIGHT; blocks],
             was_bent: false,
             end: model.ground.is_some().then(|| State::at_rest(model)),

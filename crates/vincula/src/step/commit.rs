@@ -15,25 +15,26 @@ pub(super) fn commit(
     work: &mut Workspace,
     h: f64,
 ) -> Result<(), StepError> {
-    for &index in &work.active {
-        let (n, next) = (&work.newton[index], &mut work.next[index]);
-        next.a = n.a;
-        next.t = n.t;
-        next.w = n.w;
-        next.v = n.v;
+    if !work.is_written {
+        for k in 0..work.active.len() {
+            work.write_down(work.active[k]);
+        }
     }
-    let loose = (0..work.loose.len()).filter(|i| work.loose[*i]);
-    let moved = work.active.iter().copied().chain(loose);
-    if let Some(index) = moved.into_iter().find(|i| !is_sound(&work.next[*i])) {
-        return Err(not_finite(model, index, &work.next[index], state.time));
+    work.is_written = false;
+    let mut loose = (0..work.loose.len()).filter(|i| work.loose[*i]);
+    if !work.is_sound || loose.any(|i| !is_sound(&work.next[i])) {
+        return Err(unsound(model, state, work));
     }
     sleep::hold_still(state, work);
     if let Some(error) = runaway(model, state, work, h) {
         return Err(error);
     }
-    for &index in &work.active {
-        state.memory[index].load = work.newton[index].held;
-        state.memory[index].slow = work.newton[index].slow;
+    if work.active.len() < state.memory.len() {
+        for &index in &work.active {
+            state.memory[index].clone_from(&work.memory[index]);
+        }
+    } else {
+        std::mem::swap(&mut state.memory, &mut work.memory);
     }
     std::mem::swap(&mut state.blocks, &mut work.next);
     if work.settings.integrator == Integrator::Bdf2 {
@@ -56,6 +57,32 @@ pub(super) fn commit(
     work.last_h = h;
     state.time += h;
     Ok(())
+}
+
+impl Workspace {
+    /// Writes the end of the step of one block of bodies to where it can be committed.
+    pub(super) fn write_down(&mut self, index: usize) {
+        let (n, next, memory) = (
+            &self.newton[index],
+            &mut self.next[index],
+            &mut self.memory[index],
+        );
+        next.a = n.a;
+        next.t = n.t;
+        next.w = n.w;
+        next.v = n.v;
+        memory.load = n.held;
+        memory.slow = n.slow;
+        self.is_sound &= is_sound(next);
+    }
+}
+
+/// Names a body that is not finite.
+fn unsound(model: &Model, state: &State, work: &Workspace) -> StepError {
+    let loose = (0..work.loose.len()).filter(|i| work.loose[*i]);
+    let mut moved = work.active.iter().copied().chain(loose);
+    let index = moved.find(|i| !is_sound(&work.next[*i])).unwrap_or(0);
+    not_finite(model, index, &work.next[index], state.time)
 }
 
 /// Factor by which the largest speed of a world with contacts cannot honestly grow in a step.

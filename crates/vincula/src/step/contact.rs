@@ -131,7 +131,7 @@ pub(super) fn hold_apart(
         if !coupled(work) {
             break;
         }
-        correct(model, work, scheme.h, rule.residual, false)?;
+        correct(model, work, scheme, &rule, false)?;
         let (stage, _, scene) = stage_of(model, state, work, scheme);
         let off = stage.settle(&scene);
         let better = turn == 0 || off < CONTRACTION * wrong;

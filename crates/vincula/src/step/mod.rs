@@ -174,6 +174,7 @@ fn advance(
 ) -> Result<StepReport, StepError> {
     work.dual.start_axes(model, state, control);
     work.dual.start_forces(&state.held);
+    (work.is_written, work.is_sound) = (false, true);
     advance_free_bodies(model, state, work, h);
     let scheme = predict_free_motion(model, state, work, h)?;
     let mut report = solve_step(model, state, work, &scheme)?;

@@ -17,6 +17,8 @@ pub(super) struct Fit {
     update: f64,
     /// Largest violation that is left, m.
     violation: f64,
+    /// Largest stretch of the bodies (`newton::stretch`), where it was found on the way.
+    stretch: Option<f64>,
 }
 
 /// Newton's iteration on the step equation with the dual system inside.
@@ -65,7 +67,8 @@ pub(super) fn solve_step(
             .factor(model, &work.newton, scheme, projects)
             .map_err(|fault| dual_fault(model, fault, time))?;
         let mut wrong = 0.0;
-        let mut fit = correct(model, work, scheme.h, rule.residual, true)
+        work.was_bent = false;
+        let mut fit = correct(model, work, scheme, &rule, true)
             .map_err(|fault| dual_fault(model, fault, time))?;
         work.was_bent = report.iterations == 1 && bends(model, work, scheme, &rule, &fit);
         if work.was_bent {
@@ -90,15 +93,8 @@ pub(super) fn solve_step(
             report.update = note_change(work, report.iterations == 1);
             report.update <= rule.update
         } else {
-            is_settled(
-                model,
-                work,
-                scheme,
-                &rule,
-                &fit,
-                work.was_bent,
-                descent.is_slow(),
-            ) && !descent.is_astray(model, state, work, scheme)
+            is_settled(model, work, scheme, &rule, &fit, descent.is_slow())
+                && !descent.is_astray(model, state, work, scheme)
         };
         // Contacts and joints agree best where the step is linearised.
         let kind = work.stage.care() as usize;
@@ -177,7 +173,6 @@ fn is_settled(
     scheme: &Scheme,
     rule: &Rule,
     fit: &Fit,
-    bent: bool,
     slow: bool,
 ) -> bool {
     if !(fit.violation <= CLOSED * rule.residual) {
@@ -187,17 +182,23 @@ fn is_settled(
     if fit.update <= rule.update {
         return true;
     }
-    let stretch = |index: &usize| {
-        let (params, n) = (&model.params[*index], &work.newton[*index]);
-        let turn = if bent {
-            &work.bent[*index]
-        } else {
-            &newton::STRAIGHT
-        };
-        newton::stretch(work.level, params, scheme, turn, n)
+    let stretch = |&index: &usize| stretch_of(model, work, scheme, index);
+    let stretches = || match fit.stretch {
+        Some(most) => most > rule.stretch,
+        None => !work.active.iter().map(stretch).all(|x| x <= rule.stretch),
     };
-    fit.update <= rule.rotation
-        && (slow || work.active.iter().map(stretch).all(|x| x <= rule.stretch))
+    fit.update <= rule.rotation && (slow || !stretches())
+}
+
+/// How much the last increment stretches a block of bodies.
+fn stretch_of(model: &Model, work: &Workspace, scheme: &Scheme, index: usize) -> f64 {
+    let turn = if work.was_bent {
+        &work.bent[index]
+    } else {
+        &newton::STRAIGHT
+    };
+    let (params, n) = (&model.params[index], &work.newton[index]);
+    newton::stretch(work.level, params, scheme, turn, n)
 }
 
 /// Whether it is worth to bend what a linear solve moved along a straight line: it stretches
@@ -207,7 +208,7 @@ fn bends(model: &Model, work: &Workspace, scheme: &Scheme, rule: &Rule, fit: &Fi
         && work.contacts.points.is_empty()
         && fit.update > rule.update
         && fit.update <= BENT
-        && !is_settled(model, work, scheme, rule, fit, false, false)
+        && !is_settled(model, work, scheme, rule, fit, false)
 }
 
 /// Takes the increment as what it means, a rotation and a strain, and closes the joints, which
@@ -221,7 +222,7 @@ fn bend(
     for &index in &work.active {
         newton::bend(work.level, &mut work.bent[index], &mut work.newton[index]);
     }
-    correct(model, work, scheme.h, rule.residual, false)
+    correct(model, work, scheme, rule, false)
 }
 
 /// Change of an entry of A up to which a step is bent rather than linearised again.
@@ -250,10 +251,11 @@ fn relinearize(model: &Model, work: &mut Workspace, time: f64) -> Result<(), Ste
 pub(super) fn correct(
     model: &Model,
     work: &mut Workspace,
-    h: f64,
-    tolerance: f64,
+    scheme: &Scheme,
+    rule: &Rule,
     fresh: bool,
 ) -> Result<Fit, DualFault> {
+    let h = scheme.h;
     if !fresh {
         for &index in &work.active {
             work.dual.find_places(index, &work.newton[index]);
@@ -264,10 +266,11 @@ pub(super) fn correct(
         let violation = work.dual.violation(model, &work.newton, h);
         let first = pass == 0;
         let stuck = pass > 1 && !(violation < 0.5 * previous);
-        if !first && (violation <= tolerance || stuck) {
+        if !first && (violation <= rule.residual || stuck) {
             return Ok(Fit {
                 update: largest_update(work),
                 violation,
+                stretch: None,
             });
         }
         previous = violation;
@@ -276,7 +279,7 @@ pub(super) fn correct(
             settle_axes(model, work, h)?;
         }
         work.apply_dual(first && fresh);
-        let mut update = 0.0f64;
+        let (mut update, mut stretch) = (0.0f64, 0.0f64);
         let again = !work.dual.is_empty() && !work.linear;
         for &index in &work.active {
             let n = &mut work.newton[index];
@@ -286,11 +289,16 @@ pub(super) fn correct(
                 work.dual.find_places(index, n);
             }
             update = if u > update || u.is_nan() { u } else { update };
+            // While the block is at hand; one that hardly moves does not stretch.
+            if !again && u > rule.update {
+                stretch = stretch.max(stretch_of(model, work, scheme, index));
+            }
         }
         if !again {
             return Ok(Fit {
                 update,
                 violation: 0.0,
+                stretch: Some(stretch),
             });
         }
         if first && fresh && !(largest_update(work) <= CHORD) {
@@ -299,6 +307,7 @@ pub(super) fn correct(
             return Ok(Fit {
                 update: largest_update(work),
                 violation,
+                stretch: None,
             });
         }
     }

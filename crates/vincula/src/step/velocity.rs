@@ -126,17 +126,20 @@ fn project_velocity(
             work.dual.solve();
         }
         work.apply_dual(pass == 0);
-        for &index in &work.active {
+        for k in 0..work.active.len() {
+            let index = work.active[k];
             let n = &mut work.newton[index];
             work.dual.put_loads(index, n);
             tempered::project_add(work.level, pass == 0, scheme, n);
             if ends {
                 tempered::project_end(work.level, &model.params[index], scheme, n);
                 work.dual.find_places(index, n);
+                work.write_down(index);
             } else {
                 work.dual.find_velocities(index, n);
             }
         }
+        work.is_written = ends;
         if work.linear && !work.was_bent {
             break;
         }
