@@ -109,7 +109,7 @@ pub(super) fn prepare(pass: &Pass, at: At) -> Option<f64> {
 /// Returns the largest change of an entry of A, and nothing if one linear solve is not enough.
 pub(super) fn answer(pass: &Pass, forces: &[[f64; 3]], at: At) -> Option<f64> {
     let (params, level, scheme) = (&pass.model.params[at.index], pass.level, &pass.scheme);
-    let At { n, slot, .. } = at;
+    let At { n, slot, next, .. } = at;
     if !at.kept {
         predict(pass, at.index, n)?;
     }
@@ -133,7 +133,8 @@ pub(super) fn answer(pass: &Pass, forces: &[[f64; 3]], at: At) -> Option<f64> {
     slot.rates = slot.ports.place;
     ports::find_places(level, n, &mut slot.ports);
     if !at.kept {
-        slot.keep(n);
+        slot.geometric = n.geometric;
+        write_down(n, next);
     }
     Some(update)
 }
@@ -141,10 +142,15 @@ pub(super) fn answer(pass: &Pass, forces: &[[f64; 3]], at: At) -> Option<f64> {
 /// Third pass: the velocity that the joints allow, and what the next step remembers.
 pub(super) fn finish(pass: &Pass, forces: &[[f64; 3]], at: At) -> Option<f64> {
     let (params, level, scheme) = (&pass.model.params[at.index], pass.level, &pass.scheme);
-    let At { n, slot, .. } = at;
+    let At { n, slot, next, .. } = at;
     if !at.kept {
-        slot.recall(n);
+        // The rotation and the inverse follow from the rest.
+        (n.a, n.t, n.w, n.v) = (next.a, next.t, next.w, next.v);
+        n.geometric = slot.geometric;
         n.slow = pass.state.memory[at.index].slow;
+        if !newton::polar_block(level, &next.a, &mut n.rot) {
+            return None;
+        }
         newton::invert(level, params, scheme, n);
     }
     pass.links
@@ -154,11 +160,16 @@ pub(super) fn finish(pass: &Pass, forces: &[[f64; 3]], at: At) -> Option<f64> {
     tempered::project_end(level, params, scheme, n);
     at.memory.load = n.held;
     at.memory.slow = n.slow;
-    at.next.t = n.t;
-    at.next.a = n.a;
-    at.next.v = n.v;
-    at.next.w = n.w;
-    is_sound(at.next).then_some(0.0)
+    write_down(n, next);
+    is_sound(next).then_some(0.0)
+}
+
+/// Writes a pose and a velocity to where the next state is made.
+fn write_down(n: &NewtonBlock, next: &mut StateBlock) {
+    next.t = n.t;
+    next.a = n.a;
+    next.v = n.v;
+    next.w = n.w;
 }
 
 /// Runs a pass over all blocks, on one or two threads; blocks do not see each other. Returns
