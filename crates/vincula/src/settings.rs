@@ -255,7 +255,8 @@ impl Workspace {
             detected()
         };
         let dual = Dual::new(model, settings.solver, level);
-        let touching = !model.joints.is_empty() && !model.collision.colliders.is_empty();
+        let touching = !model.collision.colliders.is_empty();
+        let keeps = [touching && !model.joints.is_empty(), touching];
         Workspace {
             settings,
             level,
@@ -266,7 +267,7 @@ impl Workspace {
             loose: vec![false; model.params.len()],
             contacts: Contacts::new(),
             late: Contacts::new(),
-            starts: [0, 1].map(|_| touching.then(|| Box::new(State::at_rest(model)))),
+            starts: keeps.map(|keep| keep.then(|| Box::new(State::at_rest(model)))),
             thickness: Vec::new(),
             stage: Stage::new(model.bodies.len()),
             noted: Vec::new(),

@@ -177,6 +177,7 @@ fn splitting_obeys_the_law() {
 fn sweeps_obey_the_law() {
     let mut sweeper = Sweeper::default();
     check("gauss-seidel", 0.0, &mut |rows, movers| {
+        sweeper.forget();
         let (_, enough) = sweeper.solve(rows, movers, 1e-13, 100_000);
         assert!(enough);
     });
@@ -188,6 +189,7 @@ fn springs_obey_the_law_of_springs() {
     let softness = super::ContactSolver::Penalty.softness();
     assert!(softness > 0.0);
     check("penalty", softness, &mut |rows, movers| {
+        sweeper.forget();
         let (_, enough) = sweeper.solve(rows, movers, 1e-13, 100_000);
         assert!(enough);
         // What a spring gives way by is an overlap, and no more than that.

@@ -19,7 +19,6 @@
 use glam::{DMat3, DVec3};
 
 use super::collide::Touch;
-use crate::model::Pose;
 
 /// By how much, of the smaller box, two edges must be farther apart than any face for their
 /// product to count. Faces are steady while bodies rock, products of edges are not.
@@ -43,12 +42,12 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    pub fn new(half_extents: DVec3, pose: &Pose, turn: DVec3) -> Block {
-        let axes = DMat3::from_quat(pose.rotation);
+    /// A box with its middle at `center`, along the columns of `axes`.
+    pub fn new(half_extents: DVec3, center: DVec3, axes: &DMat3, turn: DVec3) -> Block {
         Block {
             half: half_extents.to_array(),
             axes: [axes.x_axis, axes.y_axis, axes.z_axis],
-            center: pose.translation,
+            center,
             // What turns far in a step will not do so once it touches.
             turn: if turn.length() <= MOST_TURN {
                 turn
@@ -61,13 +60,6 @@ impl Block {
     /// Where a direction fixed to it points at the end of the step.
     fn turned(&self, direction: DVec3) -> DVec3 {
         (direction + self.turn.cross(direction)).normalize()
-    }
-
-    /// Half its extent along a direction, m.
-    fn reach(&self, n: DVec3) -> f64 {
-        (0..3)
-            .map(|k| self.half[k] * n.dot(self.axes[k]).abs())
-            .sum()
     }
 
     /// The axis whose face looks most along n, and to which side.
@@ -168,57 +160,78 @@ enum Axis {
     Edges(usize, usize),
 }
 
-/// The direction from the first box to the second along which they are farthest apart, how far,
-/// and what it belongs to; nothing when that is more than `reach`.
+/// What they are farthest apart along, the direction from the first box to the second, and how far;
+/// nothing when that is more than `reach`.
+///
+/// With cᵢⱼ = Aᵢ · Bⱼ no direction has to be written down to know how far apart they are along it.
 fn separate(one: &Block, two: &Block, reach: f64) -> Option<(Axis, DVec3, f64)> {
     let t = two.center - one.center;
-    let size = one
-        .half
-        .into_iter()
-        .chain(two.half)
-        .fold(f64::INFINITY, f64::min);
-    let apart = |n: DVec3| n.dot(t) - one.reach(n) - two.reach(n);
-    let toward = |axis: DVec3| if axis.dot(t) < 0.0 { -axis } else { axis };
-    let mut best: Option<(Axis, DVec3, f64)> = None;
-    for (which, block) in [one, two].into_iter().enumerate() {
-        for axis in 0..3 {
-            let n = toward(block.axes[axis]);
-            let s = apart(n);
-            if s > reach {
-                return None;
-            }
+    let (a, b) = (&one.half, &two.half);
+    let size = a.iter().chain(b).fold(f64::INFINITY, |m, x| m.min(*x));
+    let c = one.axes.map(|u| two.axes.map(|v| u.dot(v)));
+    let far = c.map(|row| row.map(f64::abs));
+    let (p, q) = (one.axes.map(|u| u.dot(t)), two.axes.map(|v| v.dot(t)));
+    let mut faces = [[0.0; 3]; 2];
+    for k in 0..3 {
+        let (row, column) = (&far[k], far.map(|row| row[k]));
+        faces[0][k] = p[k].abs() - a[k] - (b[0] * row[0] + b[1] * row[1] + b[2] * row[2]);
+        faces[1][k] = q[k].abs() - b[k] - (a[0] * column[0] + a[1] * column[1] + a[2] * column[2]);
+    }
+    let mut best = (Axis::Face(0, 0), f64::NEG_INFINITY);
+    for (which, apart) in faces.iter().enumerate() {
+        for (axis, &s) in apart.iter().enumerate() {
             // The first of two that are as good, to rounding.
-            if best.is_none_or(|(_, _, b)| s > b + 1e-9 * size) {
-                best = Some((Axis::Face(which, axis), n, s));
+            if s > best.1 + 1e-9 * size {
+                best = (Axis::Face(which, axis), s);
             }
         }
     }
-    let faces = best?.2;
+    if best.1 > reach {
+        return None;
+    }
+    let least = best.1 + EDGES * size;
     for i in 0..3 {
+        let (i1, i2) = ((i + 1) % 3, (i + 2) % 3);
         for j in 0..3 {
-            let product = one.axes[i].cross(two.axes[j]);
-            let length = product.length();
-            if length < PARALLEL {
+            let square = 1.0 - c[i][j] * c[i][j];
+            if square < PARALLEL * PARALLEL {
                 continue;
             }
-            let n = toward(product / length);
-            let s = apart(n);
+            let (j1, j2) = ((j + 1) % 3, (j + 2) % 3);
+            let between = (p[i2] * c[i1][j] - p[i1] * c[i2][j]).abs();
+            let own = a[i1] * far[i2][j] + a[i2] * far[i1][j];
+            let others = b[j1] * far[i][j2] + b[j2] * far[i][j1];
+            let s = (between - own - others) / square.sqrt();
             if s > reach {
                 return None;
             }
-            if s > faces + EDGES * size && best.is_none_or(|(_, _, b)| s > b) {
-                best = Some((Axis::Edges(i, j), n, s));
+            if s > least && s > best.1 {
+                best = (Axis::Edges(i, j), s);
             }
         }
     }
-    best
+    let n = match best.0 {
+        Axis::Face(which, axis) => [one, two][which].axes[axis],
+        Axis::Edges(i, j) => one.axes[i].cross(two.axes[j]).normalize(),
+    };
+    Some((best.0, if n.dot(t) < 0.0 { -n } else { n }, best.1))
 }
 
-/// Appends the points of two boxes that are closer than `reach`, m. False when they may be but no
-/// face or edge lies over another: they are close at corners only.
-pub(crate) fn touch_boxes(one: &Block, two: &Block, reach: f64, out: &mut Vec<Touch>) -> bool {
+/// How two boxes are to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Nearness {
+    /// Farther apart than asked for.
+    Apart,
+    /// Points were found.
+    Found,
+    /// They may be close, but no face or edge lies over another: at corners only.
+    Corners,
+}
+
+/// Appends the points of two boxes that are closer than `reach`, m.
+pub(crate) fn touch_boxes(one: &Block, two: &Block, reach: f64, out: &mut Vec<Touch>) -> Nearness {
     let Some((axis, n, _)) = separate(one, two, reach) else {
-        return true;
+        return Nearness::Apart;
     };
     let before = out.len();
     match axis {
@@ -236,7 +249,10 @@ pub(crate) fn touch_boxes(one: &Block, two: &Block, reach: f64, out: &mut Vec<To
             }
         }
     }
-    out.len() > before
+    match out.len() > before {
+        true => Nearness::Found,
+        false => Nearness::Corners,
+    }
 }
 
 /// Clips the face of the other box by a face of this one, and measures along n, which points from

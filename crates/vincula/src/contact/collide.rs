@@ -11,7 +11,7 @@
 
 use std::sync::Arc;
 
-use glam::{DQuat, DVec3};
+use glam::{DMat3, DQuat, DVec3};
 use parry3d_f64::bounding_volume::Aabb;
 use parry3d_f64::math::Pose as Place;
 use parry3d_f64::query::details::{NormalConstraints, NormalConstraintsPair};
@@ -29,7 +29,7 @@ use parry3d_f64::shape::{
 };
 
 use super::bounds::Bounds;
-use super::boxes::{Block, touch_boxes};
+use super::boxes::{Block, Nearness, touch_boxes};
 use super::round::{Spine, touch_spines};
 use crate::body::shape::{Shape, ShapeError, TriMesh, convex_hull};
 use crate::model::Pose;
@@ -254,6 +254,8 @@ pub(crate) struct Touch {
 pub(crate) struct Placed<'a> {
     pub form: &'a Form,
     pub pose: Pose,
+    /// The rotation of the pose as a matrix.
+    pub axes: &'a DMat3,
     /// How it is going to turn in the step, rad.
     pub turn: DVec3,
 }
@@ -267,30 +269,34 @@ pub(crate) struct Narrow {
 }
 
 impl Narrow {
-    /// Appends the points of two bounded forms that are closer than `reach`, m.
-    pub fn touch(&mut self, one: Placed, two: Placed, reach: f64, out: &mut Vec<Touch>) {
+    /// Appends the points of two bounded forms that are closer than `reach`, m. True when they
+    /// are known to be farther apart.
+    pub fn touch(&mut self, one: Placed, two: Placed, reach: f64, out: &mut Vec<Touch>) -> bool {
         let spines = (one.form.spine(&one.pose), two.form.spine(&two.pose));
         if let (Some(first), Some(second)) = spines {
-            return touch_spines(&first, &second, reach, out);
+            touch_spines(&first, &second, reach, out);
+            return false;
         }
         if let (Form::Box(first), Form::Box(second)) = (one.form, two.form) {
-            let blocks = [(first, &one), (second, &two)]
-                .map(|(cuboid, at)| Block::new(cuboid.half_extents, &at.pose, at.turn));
-            if touch_boxes(&blocks[0], &blocks[1], reach, out) {
-                return;
+            let blocks = [(first, &one), (second, &two)].map(|(cuboid, at)| {
+                Block::new(cuboid.half_extents, at.pose.translation, at.axes, at.turn)
+            });
+            let near = touch_boxes(&blocks[0], &blocks[1], reach, out);
+            if near != Nearness::Corners {
+                return near == Nearness::Apart;
             }
         }
         match (one.form, two.form) {
             (Form::Mesh(mesh), _) => self.touch_mesh(mesh, one.pose, two, reach, false, out),
             (_, Form::Mesh(mesh)) => self.touch_mesh(mesh, two.pose, one, reach, true, out),
             _ => {
-                let (Some(first), Some(second)) = (one.form.shape(), two.form.shape()) else {
-                    return;
-                };
-                let places = [&one.pose, &two.pose].map(place);
-                self.touch_convex([first, second], places, [None, None], reach, 0, out);
+                if let (Some(first), Some(second)) = (one.form.shape(), two.form.shape()) {
+                    let places = [&one.pose, &two.pose].map(place);
+                    self.touch_convex([first, second], places, [None, None], reach, 0, out);
+                }
             }
         }
+        false
     }
 
     /// Points of the triangles of a mesh near another form.

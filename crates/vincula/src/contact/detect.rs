@@ -11,6 +11,8 @@
 //! cast along its motion, and its points are those of the pose of impact: the normal there is
 //! the one that matters.
 
+use std::cmp::Ordering;
+
 use glam::{DMat3, DQuat, DVec3};
 
 use super::bounds::Bounds;
@@ -43,6 +45,8 @@ struct Motion {
 #[derive(Clone, Copy, Debug)]
 struct Proxy {
     pose: Pose,
+    /// Its rotation as a matrix.
+    axes: DMat3,
     /// Where its middle goes in the step, m.
     motion: DVec3,
     /// How far its farthest point moves relative to its middle, m.
@@ -97,12 +101,15 @@ pub(crate) fn detect_but(
     }
     contacts.scratch = scratch;
     // A stable sort would need memory; the gap decides between points of the same name.
-    contacts.points.sort_unstable_by(|p, q| {
-        let key = |c: &ContactPoint| (c.collider_a, c.collider_b, c.feature);
-        key(p).cmp(&key(q)).then(p.gap.total_cmp(&q.gap))
-    });
+    contacts.points.sort_unstable_by(by_name);
     contacts.sensed.sort_unstable();
     contacts.sensed.dedup();
+}
+
+/// The order of points: by pair, then by feature.
+fn by_name(p: &ContactPoint, q: &ContactPoint) -> Ordering {
+    let key = |c: &ContactPoint| (c.collider_a, c.collider_b, c.feature);
+    key(p).cmp(&key(q)).then(p.gap.total_cmp(&q.gap))
 }
 
 impl Scratch {
@@ -206,19 +213,25 @@ impl Scratch {
         let turns = proxies[0].turn + proxies[1].turn > TURNS * thickness;
         let keep = if turns { Keep::Corners } else { Keep::Few };
         reduce(&mut self.touches, 0, 1e-3 * thickness, keep);
+        let first = contacts.points.len();
         for k in 0..self.touches.len() {
             let touch = self.touches[k];
             let number = distinguish(&self.touches[..k], touch.feature);
-            let point = contact_point(&touch, leaves, colliders, &motions);
-            let feature = point.feature.wrapping_add(number) ^ sub_pair(leaves);
-            contacts.points.push(ContactPoint { feature, ..point });
+            let feature = touch.feature.wrapping_add(number) ^ sub_pair(leaves);
+            let touch = Touch { feature, ..touch };
+            contacts
+                .points
+                .push(contact_point(&touch, leaves, colliders, &motions));
         }
+        // The sort of all points has little to do where those of a pair are in order.
+        contacts.points[first..].sort_unstable_by(by_name);
     }
 
     fn overlap(&self, leaves: [&Leaf; 2], proxies: &[Proxy; 2]) -> bool {
         let placed = [0, 1].map(|s| Placed {
             form: &leaves[s].form,
             pose: proxies[s].pose,
+            axes: &proxies[s].axes,
             turn: proxies[s].spin,
         });
         match (placed[0].form, placed[1].form) {
@@ -233,6 +246,7 @@ impl Scratch {
         let placed = [0, 1].map(|s| Placed {
             form: &leaves[s].form,
             pose: proxies[s].pose,
+            axes: &proxies[s].axes,
             turn: proxies[s].spin,
         });
         let motion = proxies[1].motion - proxies[0].motion;
@@ -247,11 +261,12 @@ impl Scratch {
             }
             _ => {
                 let thickness = leaves[0].thickness.min(leaves[1].thickness);
+                let mut apart = false;
                 if motion.length() <= 0.5 * thickness {
                     let [one, two] = placed;
-                    self.narrow.touch(one, two, reach, &mut self.touches);
+                    apart = self.narrow.touch(one, two, reach, &mut self.touches);
                 }
-                if self.touches.is_empty() && motion.length() > 0.005 * thickness {
+                if !apart && self.touches.is_empty() && motion.length() > 0.005 * thickness {
                     self.touch_ahead(placed, motion, margin.max(1e-3 * thickness), reach);
                 }
             }
@@ -261,12 +276,15 @@ impl Scratch {
     /// The points of a pair at the pose of impact, or at the start when they already touch.
     fn touch_ahead(&mut self, [one, two]: [Placed; 2], motion: DVec3, distance: f64, reach: f64) {
         let Some(time) = self.narrow.cast(one, two, motion, 0.5 * distance) else {
-            return self.narrow.touch(one, two, reach, &mut self.touches);
+            self.narrow.touch(one, two, reach, &mut self.touches);
+            return;
         };
         let shift = time * motion;
         let mut there = two;
         there.pose.translation += shift;
-        self.narrow.touch(one, there, distance, &mut self.touches);
+        // What follows the first point in the rest of the step counts too.
+        let rest = distance.max(reach - shift.length());
+        self.narrow.touch(one, there, rest, &mut self.touches);
         for touch in &mut self.touches {
             touch.second -= shift;
             touch.gap = touch.normal.dot(touch.second - touch.first);
@@ -333,8 +351,10 @@ fn body_motion(state: &State, body: usize, gravity: DVec3, h: f64) -> Motion {
 
 fn place_leaf(leaf: &Leaf, motion: &Motion, margin: f64, h: f64) -> Proxy {
     let bounded = leaf.radius.is_finite();
+    let pose = motion.pose.compose(&leaf.pose);
     Proxy {
-        pose: motion.pose.compose(&leaf.pose),
+        pose,
+        axes: DMat3::from_quat(pose.rotation),
         motion: h * (motion.velocity + motion.rate * leaf.center),
         turn: if bounded {
             h * motion.spin * leaf.radius

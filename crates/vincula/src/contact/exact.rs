@@ -12,12 +12,10 @@ use crate::math::small::*;
 use crate::math::union::Union;
 
 /// Residual at which sweeps cannot be expected to do better.
-const GOOD_ENOUGH: f64 = 1e-5;
+pub(super) const GOOD_ENOUGH: f64 = 1e-5;
 
-/// Rows of a world at most whose groups are solved whatever it costs, and what the dense problems
-/// of larger ones may cost, multiplications.
+/// Rows of a world at most whose groups are solved as dense problems.
 pub(super) const FEW_ROWS: usize = 500;
-const WORK: f64 = 2e5;
 
 /// Groups of contacts, found anew for every solve.
 #[derive(Debug, Default)]
@@ -91,22 +89,14 @@ impl Groups {
     ) -> (usize, bool) {
         self.find(rows, movers);
         let (mut iterations, mut all) = (0, true);
-        let mut left = if rows.len() <= FEW_ROWS {
-            f64::INFINITY
-        } else {
-            WORK
-        };
         for group in 0..self.starts.len() - 1 {
             let range = self.starts[group]..self.starts[group + 1];
             let members = &self.order[range.clone()];
             let standing = members.iter().all(|k| rows[*k as usize].standing);
-            let cost = (3.0 * members.len() as f64).powi(3);
-            let wanted = members.len() <= if standing { many } else { few };
-            if !wanted || (cost > left && many != usize::MAX) {
+            if members.len() > if standing { many } else { few } {
                 all = false;
                 continue;
             }
-            left -= cost;
             let report = self.solve_group(range, rows, movers, way, tolerance);
             iterations += report.sweeps + report.newton;
             all &= report.residual <= tolerance.max(GOOD_ENOUGH);

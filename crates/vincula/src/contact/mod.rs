@@ -11,12 +11,14 @@
 
 #[cfg(test)]
 mod agreement;
+mod batch;
 mod bounds;
 mod boxes;
 mod broad;
 mod choice;
 mod collide;
 mod collider;
+mod colours;
 mod coupled;
 mod detect;
 mod exact;
@@ -24,7 +26,6 @@ mod impact;
 mod leaf;
 pub(crate) mod memory;
 pub(crate) mod movers;
-mod quick;
 mod readout;
 mod reduce;
 mod round;

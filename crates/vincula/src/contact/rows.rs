@@ -24,8 +24,6 @@ pub(crate) struct Arm {
     pub mover: u32,
     /// `r × F_k` for each row.
     pub lever: [V3; 3],
-    /// Θ of that: the rotation that a unit of each row gives a loose body.
-    pub swing: [V3; 3],
     /// Whether the body is loose: no joint answers with it.
     pub loose: bool,
 }
@@ -34,7 +32,6 @@ impl Arm {
     const NONE: Arm = Arm {
         mover: FIXED,
         lever: [[0.0; 3]; 3],
-        swing: [[0.0; 3]; 3],
         loose: true,
     };
 
@@ -42,13 +39,10 @@ impl Arm {
         if mover == FIXED {
             return Arm::NONE;
         }
-        let lever = frame.map(|axis| cross(arm, &axis));
-        let body = &movers.all[mover as usize];
         Arm {
             mover,
-            lever,
-            swing: lever.map(|l| mul_vec(&body.per_torque, &l)),
-            loose: body.loose,
+            lever: frame.map(|axis| cross(arm, &axis)),
+            loose: movers.all[mover as usize].loose,
         }
     }
 }
@@ -126,11 +120,12 @@ impl ContactRow {
                 continue;
             }
             // The frame is orthonormal.
-            let shift = movers.all[arm.mover as usize].per_force;
-            for i in 0..3 {
-                w[4 * i] += shift;
-                for j in 0..3 {
-                    w[3 * i + j] += dot(&arm.lever[i], &arm.swing[j]);
+            let body = &movers.all[arm.mover as usize];
+            for j in 0..3 {
+                w[4 * j] += body.per_force;
+                let swing = mul_vec(&body.per_torque, &arm.lever[j]);
+                for i in 0..3 {
+                    w[3 * i + j] += dot(&arm.lever[i], &swing);
                 }
             }
         }
@@ -227,9 +222,8 @@ impl ContactRow {
             }
             let m = &mut movers.all[arm.mover as usize];
             m.shift = axpy(&m.shift, sign * m.per_force, &force);
-            for k in 0..3 {
-                m.turn = axpy(&m.turn, sign * change[k], &arm.swing[k]);
-            }
+            let turn = mul_vec(&m.per_torque, &along(&arm.lever, change));
+            m.turn = axpy(&m.turn, sign, &turn);
         }
     }
 

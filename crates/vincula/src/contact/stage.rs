@@ -20,12 +20,12 @@ mod solve;
 use super::ContactPoint;
 use super::choice::ContactSolver;
 use super::coupled::Coupled;
-use super::exact::{FEW_ROWS, Groups, Way};
+use super::exact::{FEW_ROWS, GOOD_ENOUGH, Groups, Way};
 use super::impact::{self, Approach};
 use super::memory::{Memory, Remembered, key_of};
 use super::movers::{FIXED, Mover, Movers};
 use super::rows::{ContactRow, along, frame_of};
-use super::sweep::{self, Sweeper};
+use super::sweep::{self, Sweeper, Violation};
 use crate::dual::Dual;
 use crate::integrate::newton::NewtonBlock;
 use crate::math::lanes::{gather, place};
@@ -135,6 +135,10 @@ pub(crate) struct Stage {
     /// centre then, m. Contacts see bodies as rigid, whatever joints strain them by.
     turns: Vec<[M3; 2]>,
     centers: Vec<V3>,
+    /// Of each mover: what takes a point of it from where it was to where it is, m.
+    paths: Vec<(M3, V3)>,
+    /// Of each loose mover: (exp θ − 1) R for the rotation θ that contacts gave it.
+    bends: Vec<M3>,
 }
 
 /// Where the pieces of a stage come from.
@@ -205,7 +209,7 @@ impl Stage {
             let (arm_b, at) = self.start_place(scene, point.b, &point.anchor_b);
             // Where no second stage takes the speed away again, moving out must be slow.
             let slow = -RECOVERY * point.gap;
-            let crowd = scene.points.len() > FEW_ROWS && !held;
+            let crowd = is_crowd(scene.points.len()) && !held;
             let out = match (scene.projects, crowd) {
                 (true, true) => slow.min(PUSH_SPEED * scene.h),
                 (true, false) => PUSH_SPEED * scene.h,
@@ -312,7 +316,7 @@ impl Stage {
 
     /// How much care contacts and joints can be given to agree.
     pub fn care(&self) -> Care {
-        match (self.movers.knows_own(), self.links.len() > FEW_ROWS) {
+        match (self.movers.knows_own(), is_crowd(self.links.len())) {
             (false, _) => Care::Exact,
             (true, false) => Care::Good,
             (true, true) => Care::Crowd,
@@ -341,45 +345,45 @@ impl Stage {
         self.weigh(scene);
         self.weigh_mechanisms(scene, dual);
         self.find_turns(scene);
+        self.paths.clear();
+        for (k, mover) in self.movers.all.iter().enumerate() {
+            let [a0, a1] = &self.turns[k];
+            let t0 = start_of(scene.start, mover.body as usize).1;
+            self.paths.push((sub9(a1, a0), sub(&self.centers[k], &t0)));
+        }
         self.rows.clear();
+        self.sweeper.forget();
         for (index, point) in scene.points.iter().enumerate() {
             self.links[index].bent = [0.0; 2];
             let link = &self.links[index];
             let frame = frame_of(&point.normal);
             let mut free = carried(&frame, point, scene.h);
             free[0] += point.gap - link.aim;
-            let mut turned = [0.0; 3];
-            let mut arms = [[0.0; 3]; 2];
-            for (k, side) in link.sides.iter().enumerate() {
-                let sign = [-1.0, 1.0][k];
-                let moved = match side.mover {
-                    FIXED => continue,
-                    m => {
-                        let body = self.movers.all[m as usize].body as usize;
-                        let t0 = start_of(scene.start, body).1;
-                        let [a0, a1] = self.turns[m as usize];
-                        arms[k] = mul_vec(&a0, &side.point);
-                        let grown = sub9(&a1, &a0);
-                        let shift = sub(&self.centers[m as usize], &t0);
-                        turned = axpy(&turned, sign, &axial(&mult(&grown, &a0)));
-                        let center = add(&mul_vec(&grown, &side.center), &shift);
-                        let point = add(&mul_vec(&grown, &side.point), &shift);
-                        [
-                            dot(&frame[0], &center),
-                            dot(&frame[1], &point),
-                            dot(&frame[2], &point),
-                        ]
-                    }
+            for (side, sign) in link.sides.iter().zip([-1.0, 1.0]) {
+                if side.mover == FIXED {
+                    continue;
+                }
+                let (grown, shift) = &self.paths[side.mover as usize];
+                let center = add(&mul_vec(grown, &side.center), shift);
+                let point = match side.radius == 0.0 {
+                    true => center,
+                    false => add(&mul_vec(grown, &side.point), shift),
                 };
+                let moved = [
+                    dot(&frame[0], &center),
+                    dot(&frame[1], &point),
+                    dot(&frame[2], &point),
+                ];
                 free = axpy(&free, sign, &moved);
             }
-            let mut row = ContactRow::new(frame, link.sides.map(|s| s.mover), arms, &self.movers);
+            let at = link.sides.map(|s| s.mover);
+            let mut row = ContactRow::new(frame, at, link.arms, &self.movers);
             row.free = free;
             row.mu = point.friction;
             row.soften(point.compliance + scene.softness * row.w[0]);
             row.ease(&self.movers);
             if point.torsional > 0.0 || point.rolling > 0.0 {
-                let about = frame.map(|axis| dot(&axis, &turned));
+                let about = frame.map(|axis| dot(&axis, &self.turned(&at)));
                 row.resist(point.torsional, point.rolling, about, &self.movers.all);
             }
             row.standing = stands(scene, &row);
@@ -393,6 +397,15 @@ impl Stage {
                 row.start_from(&mut self.movers, &scene.memory.entries[k as usize].first);
             }
         }
+    }
+
+    /// By how much the second of two movers has turned against the first since the start, rad.
+    fn turned(&self, at: &[u32; 2]) -> V3 {
+        let of = |m: u32| match m {
+            FIXED => [0.0; 3],
+            m => axial(&mult(&self.paths[m as usize].0, &self.turns[m as usize][0])),
+        };
+        sub(&of(at[1]), &of(at[0]))
     }
 
     /// Whether a joint holds a body that takes part.
@@ -445,7 +458,18 @@ impl Stage {
 
     /// Puts into the gaps of loose bodies what the rows leave out: a rotation θ moves a point by
     /// `(exp θ − 1) r`, not by `θ × r`. Returns the largest change, m.
-    pub fn bend(&mut self, scene: &Scene<'_>) -> f64 {
+    pub fn bend(&mut self) -> f64 {
+        self.bends.clear();
+        self.bends.extend(
+            self.movers
+                .all
+                .iter()
+                .zip(&self.turns)
+                .map(|(mover, turns)| match mover.loose {
+                    true => mul(&sub9(&exp::<false>(&mover.turn), &IDENTITY), &turns[1]),
+                    false => [0.0; 9],
+                }),
+        );
         let mut largest = 0.0f64;
         for (row, link) in self.rows.iter_mut().zip(&mut self.links) {
             for (side, arm, sign) in [(0, &row.a, -1.0), (1, &row.b, 1.0)] {
@@ -453,9 +477,7 @@ impl Stage {
                     continue;
                 }
                 let mover = &self.movers.all[arm.mover as usize];
-                let (a1, _) = iterate_of(scene.work, mover.body as usize);
-                let r = mul_vec(&a1, &link.sides[side].center);
-                let moved = sub(&mul_vec(&exp::<false>(&mover.turn), &r), &r);
+                let moved = mul_vec(&self.bends[arm.mover as usize], &link.sides[side].center);
                 let bent = sign * (dot(&row.frame[0], &moved) - dot(&arm.lever[0], &mover.turn));
                 let change = bent - std::mem::replace(&mut link.bent[side], bent);
                 row.free[0] += change;
@@ -465,17 +487,25 @@ impl Stage {
         largest
     }
 
-    /// Keeps the forces of the first stage. Returns how deep the worst contact ends, m.
-    pub fn end_first(&mut self) -> f64 {
-        let mut deepest = 0.0f64;
+    /// Keeps the forces of the first stage. Returns how deep the worst contact ends, m, and how far
+    /// contacts are from Coulomb's law.
+    pub fn end_first(&mut self) -> (f64, f64) {
+        let (mut deepest, mut left) = (0.0f64, Violation::default());
         for (link, row) in self.links.iter_mut().zip(&self.rows) {
             link.first = [row.lambda, torque_of(row)];
-            let gap = row.slip(&self.movers.all)[0] - row.soft * row.lambda[0] + link.aim;
+            let slip = row.slip(&self.movers.all);
+            left.add(row, &slip);
+            let gap = slip[0] - row.soft * row.lambda[0] + link.aim;
             deepest = deepest.max(-gap);
             link.touches = row.lambda[0] > 0.0 || gap <= TOUCHING;
         }
-        deepest
+        (deepest, left.relative())
     }
+}
+
+/// Whether so many contacts are solved by sweeps alone, where joints hold none of the bodies.
+pub(crate) fn is_crowd(contacts: usize) -> bool {
+    contacts > FEW_ROWS
 }
 
 fn torque_of(row: &ContactRow) -> V3 {

@@ -6,20 +6,13 @@
 
 use vincula_blocks::cone::{solve_block, violation};
 
-use super::movers::Movers;
-use super::quick::{self, Quick};
+use super::batch::{self, Batch, Change, Puck, join};
+use super::colours::Colours;
+use super::movers::{FIXED, Movers};
 use super::rows::{ContactRow, Spin};
+use crate::math::dispatch::detected;
+use crate::math::lanes::LANES;
 use crate::math::small::*;
-
-/// One pass over all contacts; returns the largest change of a force times its compliance, m.
-#[cfg(test)]
-pub(crate) fn sweep(rows: &mut [ContactRow], movers: &mut Movers, reverse: bool) -> f64 {
-    let count = rows.len();
-    (0..count).fold(0.0, |moved: f64, k| {
-        let row = &mut rows[if reverse { count - 1 - k } else { k }];
-        moved.max(visit(row, movers))
-    })
-}
 
 /// Solves one contact; returns the change of its force times its compliance, m.
 fn visit(row: &mut ContactRow, movers: &mut Movers) -> f64 {
@@ -81,57 +74,77 @@ fn resisted(spin: &Spin, turned: &V3, force: f64) -> V3 {
     [twist, roll[0], roll[1]]
 }
 
-/// The largest violation of Coulomb's law, relative to the largest force.
-pub(crate) fn residual(rows: &[ContactRow], movers: &Movers) -> f64 {
-    let (mut worst, mut largest) = (0.0f64, 0.0f64);
-    for row in rows {
-        let u = row.slip(&movers.all);
-        let trace = row.w[0] + row.w[4] + row.w[8];
-        worst = worst.max(violation(&row.lambda, &u, row.mu, trace));
-        largest = largest.max(dot(&row.lambda, &row.lambda));
-    }
-    if worst == 0.0 {
-        return 0.0;
-    }
-    worst / largest.sqrt().max(worst)
+/// How far contacts are from Coulomb's law.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Violation {
+    /// The largest violation, N, and the square of the largest force.
+    worst: f64,
+    largest: f64,
 }
 
-/// Contacts sorted by how they are swept: those of loose bodies packed, the others as they are.
+impl Violation {
+    /// Takes a contact with its slip.
+    #[inline(always)]
+    pub fn add(&mut self, row: &ContactRow, slip: &V3) {
+        let trace = row.w[0] + row.w[4] + row.w[8];
+        self.worst = self.worst.max(violation(&row.lambda, slip, row.mu, trace));
+        self.largest = self.largest.max(dot(&row.lambda, &row.lambda));
+    }
+
+    /// The largest violation relative to the largest force.
+    pub fn relative(&self) -> f64 {
+        if self.worst == 0.0 {
+            return 0.0;
+        }
+        self.worst / self.largest.sqrt().max(self.worst)
+    }
+}
+
+/// The largest violation of Coulomb's law, relative to the largest force.
+pub(crate) fn residual(rows: &[ContactRow], movers: &Movers) -> f64 {
+    let mut all = Violation::default();
+    for row in rows {
+        all.add(row, &row.slip(&movers.all));
+    }
+    all.relative()
+}
+
+/// Contacts sorted by how they are swept: those of loose bodies in batches, the others one by one.
 #[derive(Debug, Default)]
 pub(crate) struct Sweeper {
-    quick: Vec<Quick>,
+    batches: Vec<Batch>,
+    pucks: Vec<Puck>,
+    /// Of each puck: what the last pass over the batches moved it by, and the conjugate direction.
+    gains: Vec<[f64; 6]>,
+    ways: Vec<[f64; 6]>,
     rest: Vec<u32>,
     /// Of the rest.
     trails: Vec<Trail>,
+    colours: Colours,
+    /// The row of each lane of the batches, or FIXED.
+    order: Vec<u32>,
+    /// Whether the rows are those of the last time but for their slips and forces.
+    sorted: bool,
 }
 
 /// The force of a contact before a sweep, and the conjugate direction so far, N.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Trail {
-    pub start: V3,
+struct Trail {
+    start: V3,
     along: V3,
 }
 
-impl Trail {
-    pub fn new(lambda: &V3) -> Trail {
-        Trail {
-            start: *lambda,
-            along: [0.0; 3],
-        }
-    }
-
-    /// How far to go beyond the force of the last sweep; the direction is brought up to date.
-    #[inline(always)]
-    pub fn next(&mut self, lambda: &V3, beta: f64) -> V3 {
-        let step = scale(&self.along, beta);
-        self.along = add(&step, &sub(lambda, &self.start));
-        step
-    }
-}
-
 impl Sweeper {
+    /// The rows are going to be others.
+    pub fn forget(&mut self) {
+        self.sorted = false;
+    }
+
     /// Sweeps until the bodies move by less than `tolerance` (m), at most `limit` times. Returns
     /// the sweeps, and whether they were enough.
+    ///
+    /// The change of a sweep is taken as a gradient, and the next one starts farther along the
+    /// conjugate direction, as long as changes become smaller.
     pub fn solve(
         &mut self,
         rows: &mut [ContactRow],
@@ -142,81 +155,203 @@ impl Sweeper {
         if limit == 0 {
             return (0, false);
         }
-        self.sort(rows);
+        if std::mem::replace(&mut self.sorted, true) {
+            self.batches.iter_mut().for_each(|b| b.refresh(rows));
+        } else {
+            self.sort(rows, movers.all.len());
+        }
+        self.start(rows, movers);
+        let (mut before, mut beta) = (f64::INFINITY, 0.0);
         let mut found = (limit, false);
-        let mut before = f64::INFINITY;
         for k in 0..limit {
-            if self.sweep(rows, movers, false) <= tolerance {
+            let change = self.sweep(rows, movers, beta);
+            if change.largest <= tolerance {
                 found = (k + 1, true);
                 break;
             }
-            if k + 1 < limit {
-                before = self.run_on(rows, movers, before);
-            }
+            beta = change.square / before;
+            beta = if beta <= 1.0 { beta } else { 0.0 };
+            before = change.square;
         }
-        self.quick.iter().for_each(|quick| quick.unpack(rows));
+        self.batches.iter().for_each(|batch| batch.unpack(rows));
+        if self.rest.is_empty() {
+            self.tell(movers);
+        }
         found
     }
 
-    /// Takes the change of the last sweep as a gradient and goes on along the conjugate
-    /// direction, as long as changes become smaller. Returns the square of the change, J.
-    fn run_on(&mut self, rows: &mut [ContactRow], movers: &mut Movers, before: f64) -> f64 {
-        let quick = self.quick.iter().map(Quick::changed).sum::<f64>();
-        let rest = self.rest.iter().zip(&self.trails);
-        let rest: f64 = rest
-            .map(|(&index, trail)| {
-                let row = &rows[index as usize];
-                let g = sub(&row.lambda, &trail.start);
-                row.w[0] * dot(&g, &g)
-            })
-            .sum();
-        let now = quick + rest;
-        let beta = now / before;
-        let beta = if beta <= 1.0 { beta } else { 0.0 };
-        for quick in &mut self.quick {
-            quick.run_on(&mut movers.all, beta);
+    /// Puts contacts into batches.
+    fn sort(&mut self, rows: &[ContactRow], movers: usize) {
+        self.rest.clear();
+        self.order.clear();
+        self.order.resize(self.colours.find(rows, movers), FIXED);
+        for index in 0..rows.len() as u32 {
+            match self.colours.place(index as usize) {
+                Some(place) => self.order[place] = index,
+                None => self.rest.push(index),
+            }
+        }
+        self.batches.resize(self.order.len() / LANES, Batch::EMPTY);
+        for (batch, order) in self.batches.iter_mut().zip(self.order.chunks_exact(LANES)) {
+            if order.contains(&FIXED) {
+                *batch = Batch::EMPTY;
+            }
+            for (lane, &index) in order.iter().enumerate().filter(|(_, k)| **k != FIXED) {
+                batch.put(lane, &rows[index as usize], index as usize);
+            }
+        }
+    }
+
+    /// Makes ready for the first sweep.
+    fn start(&mut self, rows: &[ContactRow], movers: &Movers) {
+        self.trails.clear();
+        let trail = |&k: &u32| Trail {
+            start: rows[k as usize].lambda,
+            along: [0.0; 3],
+        };
+        self.trails.extend(self.rest.iter().map(trail));
+        self.pucks.clear();
+        if !self.batches.is_empty() {
+            self.pucks.push(Puck::default());
+            self.pucks.extend(movers.all.iter().map(Puck::new));
+        }
+        for all in [&mut self.gains, &mut self.ways] {
+            all.clear();
+            all.resize(self.pucks.len(), [0.0; 6]);
+        }
+    }
+
+    /// Tells the movers where the pucks are.
+    fn tell(&self, movers: &mut Movers) {
+        for (mover, puck) in movers.all.iter_mut().zip(self.pucks.iter().skip(1)) {
+            let [x, y, z, a, b, c] = puck.moved;
+            (mover.shift, mover.turn) = ([x, y, z], [a, b, c]);
+        }
+    }
+
+    /// One pass over all contacts, each farther by `beta` along the conjugate direction first.
+    fn sweep(&mut self, rows: &mut [ContactRow], movers: &mut Movers, beta: f64) -> Change {
+        let mixed = !self.rest.is_empty();
+        if mixed {
+            for (puck, mover) in self.pucks.iter_mut().skip(1).zip(&movers.all) {
+                puck.moved = join(&mover.shift, &mover.turn);
+            }
+        }
+        let mut change = self.sweep_batches(beta);
+        if mixed {
+            self.tell(movers);
         }
         for (&index, trail) in self.rest.iter().zip(&mut self.trails) {
             let row = &mut rows[index as usize];
-            let step = trail.next(&row.lambda, beta);
+            let step = scale(&trail.along, beta);
+            trail.along = add(&step, &sub(&row.lambda, &trail.start));
             if step != [0.0; 3] {
                 row.lambda = add(&row.lambda, &step);
                 row.push(movers, &step);
             }
             trail.start = row.lambda;
         }
-        now
+        for (&index, trail) in self.rest.iter().zip(&self.trails) {
+            let row = &mut rows[index as usize];
+            change.largest = change.largest.max(visit(row, movers));
+            let g = sub(&row.lambda, &trail.start);
+            change.square += row.w[0] * dot(&g, &g);
+        }
+        change
     }
 
-    fn sort(&mut self, rows: &[ContactRow]) {
-        self.quick.clear();
-        self.rest.clear();
-        self.trails.clear();
-        for (index, row) in rows.iter().enumerate() {
-            match Quick::pack(row, index) {
-                Some(quick) => self.quick.push(quick),
-                None => {
-                    self.rest.push(index as u32);
-                    self.trails.push(Trail::new(&row.lambda));
+    /// The same for the batches. Bodies answer linearly, so they too have a conjugate direction.
+    fn sweep_batches(&mut self, beta: f64) -> Change {
+        for ((puck, gain), way) in self
+            .pucks
+            .iter_mut()
+            .zip(&mut self.gains)
+            .zip(&mut self.ways)
+        {
+            for k in 0..6 {
+                let step = beta * way[k];
+                way[k] = step + gain[k];
+                puck.moved[k] += step;
+                gain[k] = -puck.moved[k];
+            }
+        }
+        let change = batch::sweep(detected(), &mut self.batches, &mut self.pucks, beta);
+        for (puck, gain) in self.pucks.iter().zip(&mut self.gains) {
+            for k in 0..6 {
+                gain[k] += puck.moved[k];
+            }
+        }
+        change
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::super::movers::Mover;
+    use super::super::rows::frame_of;
+    use super::*;
+    use crate::math::numbers::Numbers;
+
+    /// Layers of bodies on each other and on something fixed, pressed together and sliding.
+    pub fn heap(numbers: &mut Numbers) -> (Movers, Vec<ContactRow>) {
+        let tensor = |k: f64| [2.0 * k, 0.1, 0.0, 0.1, k, 0.2, 0.0, 0.2, 3.0 * k];
+        let mut movers = Movers::default();
+        movers.all = (0..60)
+            .map(|k| Mover::new(k, true, 1.0 + numbers.unit(), tensor(1.0 + numbers.unit())))
+            .collect();
+        let mut rows = Vec::new();
+        for k in 0..60u32 {
+            for _ in 0..4 {
+                let n = add(&[0.0, 0.0, 3.0], &numbers.vector().to_array());
+                let n = scale(&n, 1.0 / dot(&n, &n).sqrt());
+                let arms = [numbers.vector().to_array(), numbers.vector().to_array()];
+                let below = if k < 15 { FIXED } else { k - 15 };
+                let mut row = ContactRow::new(frame_of(&n), [below, k], arms, &movers);
+                row.free = numbers.vector().to_array();
+                row.free[0] -= 0.3;
+                row.mu = [0.0, 0.2, 0.4, 0.6][rows.len() % 4];
+                // Some are not for batches.
+                if rows.len() % 9 == 0 {
+                    row.resist(0.0, 0.0, [0.0; 3], &movers.all);
+                }
+                rows.push(row);
+            }
+        }
+        (movers, rows)
+    }
+
+    #[test]
+    fn batches_come_to_coulombs_law() {
+        let mut numbers = Numbers(5);
+        let mut seen = [0; 3];
+        for _ in 0..10 {
+            let (mut movers, mut rows) = heap(&mut numbers);
+            let mut sweeper = Sweeper::default();
+            let (count, enough) = sweeper.solve(&mut rows, &mut movers, 1e-13, 20_000);
+            println!("{count} sweeps, residual {:e}", residual(&rows, &movers));
+            assert!(enough && sweeper.rest.len() == 27, "{count}");
+            assert!(
+                residual(&rows, &movers) < 1e-9,
+                "{:e}",
+                residual(&rows, &movers)
+            );
+            for row in &rows {
+                let [n, x, y] = row.lambda;
+                let slides = x.hypot(y) >= row.mu * n * (1.0 - 1e-9);
+                seen[if n == 0.0 { 0 } else { 1 + usize::from(slides) }] += 1;
+            }
+            // The bodies are where the forces put them.
+            let mut other = Movers::default();
+            let still = |m: &Mover| Mover::new(m.body as usize, true, m.per_force, m.per_torque);
+            other.all = movers.all.iter().map(still).collect();
+            rows.iter()
+                .for_each(|row| row.push(&mut other, &row.lambda));
+            for (one, two) in movers.all.iter().zip(&other.all) {
+                for (p, q) in [(one.shift, two.shift), (one.turn, two.turn)] {
+                    assert!(sub(&p, &q).iter().all(|e| e.abs() < 1e-9), "{p:?} {q:?}");
                 }
             }
         }
-    }
-
-    fn sweep(&mut self, rows: &mut [ContactRow], movers: &mut Movers, reverse: bool) -> f64 {
-        let mut moved = 0.0;
-        if !reverse {
-            moved = quick::sweep(&mut self.quick, &mut movers.all, reverse);
-        }
-        let count = self.rest.len();
-        for k in 0..count {
-            let index = self.rest[if reverse { count - 1 - k } else { k }];
-            let row = &mut rows[index as usize];
-            moved = f64::max(moved, visit(row, movers));
-        }
-        if reverse {
-            moved = moved.max(quick::sweep(&mut self.quick, &mut movers.all, reverse));
-        }
-        moved
+        assert!(seen.iter().all(|n| *n > 50), "{seen:?}");
     }
 }

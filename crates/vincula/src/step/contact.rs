@@ -4,7 +4,7 @@ use super::sleep;
 use super::solve::correct;
 use super::yielding::{give_way, give_way_at_end};
 use super::{StepReport, Workspace};
-use crate::contact::stage::{Care, Scene, Stage};
+use crate::contact::stage::{Care, Scene, Stage, is_crowd};
 use crate::contact::sweep;
 use crate::contact::{ContactSolver, movers};
 use crate::dual::{Dual, DualFault};
@@ -20,10 +20,10 @@ const CONTRACTION: f64 = 0.3;
 /// Disagreement of joints and the contacts of large mechanisms that is none, m, and the same in
 /// crowds.
 const AGREEMENT: [f64; 2] = [1e-6, 1e-5];
-/// Times at most that gaps are corrected for the curved path of rotating bodies.
-const BENDS: usize = 2;
-/// What the curved path may add to a gap before it is corrected for, m.
-const BENT: f64 = 1e-8;
+/// Times at most that gaps are corrected for the curved path of rotating bodies, and in crowds.
+const BENDS: [usize; 2] = [2, 1];
+/// What the curved path may add to a gap before it is corrected for, m, and the same in crowds.
+const BENT: [f64; 2] = [1e-8, 1e-5];
 
 /// Finds contacts, and which blocks of bodies they touch.
 pub(super) fn find_contacts(
@@ -117,9 +117,9 @@ pub(super) fn hold_apart(
     let mut wrong = 0.0;
     for turn in 0..TURNS {
         report.sweeps += work.solve_contacts(turn > 0);
-        for _ in 0..BENDS {
-            let (stage, _, scene) = stage_of(model, state, work, scheme);
-            if stage.bend(&scene) <= BENT {
+        let crowd = usize::from(is_crowd(work.contacts.points.len()));
+        for _ in 0..BENDS[crowd] {
+            if work.stage.bend() <= BENT[crowd] {
                 break;
             }
             report.sweeps += work.solve_contacts(true);
@@ -140,9 +140,7 @@ pub(super) fn hold_apart(
             break;
         }
     }
-    let Stage { rows, movers, .. } = &work.stage;
-    report.contact_residual = sweep::residual(rows, movers);
-    report.penetration = work.stage.end_first();
+    (report.penetration, report.contact_residual) = work.stage.end_first();
     // Where joints and contacts only take turns, another linearisation would not help.
     let together = work.stage.movers.answer_together() || work.stage.care() != Care::Exact;
     Ok(Some(if together { wrong } else { 0.0 }))

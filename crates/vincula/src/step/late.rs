@@ -1,14 +1,14 @@
 //! Contacts that are seen only at the end of a step.
 //!
 //! Detection looks at the pose at the start. Where a box falls on an edge and turns, the corner that
-//! is deepest at the end may not have been among the points. So steps that move mechanisms in contact
-//! are looked at again where they end. If something has gone in that was apart at the start, its points
-//! join the others, and the step is made again from its start: the points are material, and so is
-//! their gap at the start.
+//! is deepest at the end may not have been among the points. So steps with contacts are looked at again
+//! where they end, unless a crowd of loose bodies makes that too dear. If something has gone in that
+//! was apart at the start, its points join the others, and the step is made again from its start: the
+//! points are material, and so is their gap at the start.
 
 use super::Workspace;
 use super::contact::mark_touched;
-use crate::contact::stage::Care;
+use crate::contact::stage::{Care, is_crowd};
 use crate::contact::{ContactPoint, detect_but};
 use crate::math::lanes::{gather, place};
 use crate::math::rotation::polar;
@@ -17,17 +17,30 @@ use crate::model::{BodyId, ColliderId, Control, Model, State};
 
 /// Times at most that a step is made again, and with a crowd of contacts.
 const REPEATS: [usize; 2] = [4, 2];
-/// What may go in unseen, as a part of half the thickness of the thinner of the two.
-const UNSEEN: f64 = 1e-2;
+/// The same for bodies without joints, unless there is a crowd of them.
+const LOOSE_REPEATS: usize = 2;
+/// What may go in unseen, as a part of half the thickness of the thinner of the two: by bodies on
+/// joints, and by loose ones. Moving them out again lifts what lies on them, which adds energy.
+const UNSEEN: [f64; 2] = [1e-2, 1e-3];
 /// Part of a step that detection looks ahead by, where only what overlaps counts.
 const HARDLY: f64 = 1e-3;
 /// Marks the names of points that were found late.
 const LATE: u64 = 1 << 63;
 
-/// How often the end of the step is worth a look: where bodies on joints touch something.
+/// Whether the start of the step may be needed again.
+pub(super) fn may_repeat(work: &Workspace) -> bool {
+    let count = work.contacts.points.len();
+    count > 0 && (!work.dual.is_empty() || !is_crowd(count))
+}
+
+/// How often the end of the step is worth a look.
 pub(super) fn repeats(work: &Workspace) -> usize {
-    if work.dual.is_empty() || !work.stage.holds_any() {
+    if !work.stage.has_begun() {
         return 0;
+    }
+    if !work.stage.holds_any() {
+        let crowd = is_crowd(work.contacts.points.len());
+        return if crowd { 0 } else { LOOSE_REPEATS };
     }
     REPEATS[usize::from(work.stage.care() == Care::Crowd)]
 }
@@ -47,11 +60,12 @@ pub(super) fn find_missed(
     if work.thickness.is_empty() {
         work.thickness = thickness(model);
     }
+    let part = UNSEEN[usize::from(!work.stage.holds_any())];
     let known = work.contacts.points.len();
     let turns = known + work.late.points.len();
     for point in &work.late.points {
         let thin = |c: ColliderId| work.thickness[c.index()];
-        let unseen = UNSEEN * thin(point.collider_a).min(thin(point.collider_b));
+        let unseen = part * thin(point.collider_a).min(thin(point.collider_b));
         // A frame that the user moves is looked at where it was.
         if !(point.gap < -unseen) || point.surface_velocity != [0.0; 3] {
             continue;

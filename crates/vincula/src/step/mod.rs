@@ -133,7 +133,7 @@ fn attempt(
     find_contacts(model, state, control, work, h);
     let mut before = work.starts[1].take();
     let done = match &mut before {
-        Some(before) if !work.contacts.points.is_empty() => {
+        Some(before) if late::may_repeat(work) => {
             before.copy_from(state);
             look_again(model, state, before, control, work, h)
         }

@@ -1,13 +1,26 @@
 use super::*;
 use crate::math::numbers::Numbers;
+use crate::model::Pose;
 use glam::DQuat;
+
+fn placed(half: DVec3, pose: &Pose, turn: DVec3) -> Block {
+    let axes = DMat3::from_quat(pose.rotation);
+    Block::new(half, pose.translation, &axes, turn)
+}
+
+/// Half the extent of a box along a direction, m.
+fn reach(block: &Block, n: DVec3) -> f64 {
+    (0..3)
+        .map(|k| block.half[k] * n.dot(block.axes[k]).abs())
+        .sum()
+}
 
 fn block(half: DVec3, at: DVec3, turned: DQuat) -> Block {
     let pose = Pose {
         translation: at,
         rotation: turned,
     };
-    Block::new(half, &pose, DVec3::ZERO)
+    placed(half, &pose, DVec3::ZERO)
 }
 
 fn touches(one: &Block, two: &Block, reach: f64) -> Vec<Touch> {
@@ -39,7 +52,7 @@ fn no_direction_separates_better() {
     for case in 0..400 {
         let (one, two) = pair(&mut numbers, 0.8);
         let t = two.center - one.center;
-        let apart = |n: DVec3| n.dot(t) - one.reach(n) - two.reach(n);
+        let apart = |n: DVec3| n.dot(t) - reach(&one, n) - reach(&two, n);
         let Some((_, n, s)) = separate(&one, &two, f64::INFINITY) else {
             panic!("nothing is farther than that");
         };
@@ -170,8 +183,8 @@ fn a_face_that_turns_away_is_measured_where_it_will_be() {
     let plate = DVec3::new(1.0, 1.0, 0.1);
     let turn = DVec3::Y * theta;
     let (one, two) = (
-        Block::new(plate, &pose(-0.1), turn),
-        Block::new(DVec3::splat(0.1), &pose(0.101), DVec3::ZERO),
+        placed(plate, &pose(-0.1), turn),
+        placed(DVec3::splat(0.1), &pose(0.101), DVec3::ZERO),
     );
     for t in touches(&one, &two, 0.05) {
         let after = DQuat::from_axis_angle(DVec3::Y, theta);

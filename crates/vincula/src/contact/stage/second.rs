@@ -12,6 +12,7 @@ impl Stage {
         }
         self.find_turns(scene);
         self.rows.clear();
+        self.sweeper.forget();
         self.approaches.clear();
         self.struck.clear();
         for (index, point) in scene.points.iter().enumerate() {

@@ -27,7 +27,13 @@ impl Stage {
         // rolling and torsional friction.
         let spins = rows.iter().any(|row| row.spin.is_some());
         let exact = settings.contact_solver != ContactSolver::GaussSeidel;
-        if exact && !spins && sweep::residual(rows, movers) <= 10.0 * settings.cone_tolerance {
+        // Looking at all of a crowd is as dear as sweeping it.
+        let crowd = is_crowd(rows.len());
+        if exact
+            && !spins
+            && !crowd
+            && sweep::residual(rows, movers) <= 10.0 * settings.cone_tolerance
+        {
             return 0;
         }
         let affordable = MOST_ROWS_SWEPT / rows.len().max(1);
@@ -46,6 +52,7 @@ impl Stage {
         };
         let (first, most) = match settings.contact_solver {
             _ if spins => (limit, [0; 2]),
+            ContactSolver::Automatic if crowd => (limit, [0; 2]),
             ContactSolver::Automatic => (FIRST_SWEEPS.min(limit), [FEW_DENSE, MOST_DENSE]),
             ContactSolver::GaussSeidel | ContactSolver::Penalty => (limit, [0; 2]),
             // Sweeps guess who sticks, slides and is apart.
@@ -55,16 +62,18 @@ impl Stage {
         };
         let (mut count, mut enough) = sweeper.solve(rows, movers, tolerance, first);
         if !enough && most[0] > 0 {
-            let mut all = false;
             // A contact that was left aside as open may close by what the others did.
             for _ in 0..ASIDE {
-                let solved = groups.solve(rows, movers, way, settings.cone_tolerance, most);
-                (count, all) = (count + solved.0, solved.1);
-                if !all || sweep::residual(rows, movers) <= settings.cone_tolerance {
+                let (iterations, all) =
+                    groups.solve(rows, movers, way, settings.cone_tolerance, most);
+                count += iterations;
+                let left = sweep::residual(rows, movers);
+                enough = all && left <= settings.cone_tolerance.max(GOOD_ENOUGH);
+                if !all || left <= settings.cone_tolerance {
                     break;
                 }
             }
-            enough = all || settings.contact_solver != ContactSolver::Automatic;
+            enough |= settings.contact_solver != ContactSolver::Automatic;
         }
         if !enough && first < limit {
             count += sweeper.solve(rows, movers, tolerance, limit - first).0;

@@ -1,0 +1,408 @@
+//! Contacts between bodies without joints, eight at a time, for sweeps over thousands of them.
+//!
+//! No two contacts of a batch touch the same body, so eight can be solved as one would be. Contacts
+//! are coloured in their order: each takes the first colour that none of its bodies has yet. Within
+//! the block W of a contact the normal row is eliminated once and for all,
+//!
+//! ```text
+//! W = [[1/k, wᵀ/k], [w/k, S + w wᵀ/k]],    Δ_t = −S⁻¹ (u_t − w u_n),    Δ_n = −k u_n − w·Δ_t
+//! ```
+//!
+//! which gives the change of the force that sticks. Sliding is a direction of friction: with the
+//! multiplier q of |u_t| = q |λ_t|, `(S + q) λ_t = r`. Steps of Newton's method from the q of the
+//! last sweep find the direction d, and `λ_n = rest/(1 + μ w·d)` then closes the contact exactly,
+//! so that what is left of q is an error of the direction, which dies out with the sweeps.
+
+use vincula_blocks::cone::solve_block;
+
+use super::movers::{FIXED, Mover};
+use super::rows::ContactRow;
+use crate::kernel;
+use crate::math::lanes::{LANES, Lane, gather, largest, scatter, sum};
+use crate::math::small::*;
+
+/// A body: how it has moved, and how it answers. The first of them stands for what does not move.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(64))]
+pub(super) struct Puck {
+    /// Displacement, m, and rotation, rad.
+    pub moved: [f64; 6],
+    /// Displacement per force, m/N.
+    per_force: f64,
+    /// Rotation per torque, upper triangle, rad/(N m).
+    per_torque: [f64; 6],
+}
+
+impl Puck {
+    pub fn new(mover: &Mover) -> Puck {
+        let [xx, xy, xz, _, yy, yz, _, _, zz] = mover.per_torque;
+        Puck {
+            moved: join(&mover.shift, &mover.turn),
+            per_force: mover.per_force,
+            per_torque: [xx, xy, xz, yy, yz, zz],
+        }
+    }
+}
+
+pub(super) fn join(shift: &V3, turn: &V3) -> [f64; 6] {
+    [shift[0], shift[1], shift[2], turn[0], turn[1], turn[2]]
+}
+
+/// Eight contacts.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub(super) struct Batch {
+    /// n, t₁, t₂.
+    frame: [Lane; 9],
+    /// From the centres to the contact, m.
+    arms: [Lane; 6],
+    /// Slip without the contact forces of this stage, m.
+    free: [Lane; 3],
+    /// Force along the frame, N.
+    lambda: [Lane; 3],
+    /// The force before the sweep, and the conjugate direction so far, N.
+    start: [Lane; 3],
+    along: [Lane; 3],
+    mu: Lane,
+    soft: Lane,
+    /// k, w and S of the block, and 1/det S or zero.
+    inverse: [Lane; 7],
+    /// Which pucks.
+    at: [[u32; LANES]; 2],
+    /// Their rows, or FIXED.
+    row: [u32; LANES],
+}
+
+impl Batch {
+    /// Contacts that are apart and push nothing.
+    pub const EMPTY: Batch = {
+        let mut batch = Batch {
+            frame: [[0.0; LANES]; 9],
+            arms: [[0.0; LANES]; 6],
+            free: [[0.0; LANES]; 3],
+            lambda: [[0.0; LANES]; 3],
+            start: [[0.0; LANES]; 3],
+            along: [[0.0; LANES]; 3],
+            mu: [0.0; LANES],
+            soft: [0.0; LANES],
+            inverse: [[0.0; LANES]; 7],
+            at: [[0; LANES]; 2],
+            row: [FIXED; LANES],
+        };
+        batch.free[0] = [1.0; LANES];
+        batch.inverse[0] = [1.0; LANES];
+        batch
+    };
+
+    /// Whether a row can be part of a batch: joints hold none of its bodies, and it has no
+    /// friction of rotation.
+    pub fn takes(row: &ContactRow) -> bool {
+        row.a.loose && row.b.loose && row.spin.is_none() && row.w[0] > 0.0
+    }
+
+    pub fn put(&mut self, lane: usize, row: &ContactRow, index: usize) {
+        let [n, x, y] = row.frame;
+        scatter(
+            &mut self.frame,
+            lane,
+            &[n[0], n[1], n[2], x[0], x[1], x[2], y[0], y[1], y[2]],
+        );
+        scatter(&mut self.arms, lane, &join(&row.arms[0], &row.arms[1]));
+        scatter(&mut self.free, lane, &row.free);
+        scatter(&mut self.lambda, lane, &row.lambda);
+        scatter(&mut self.start, lane, &row.lambda);
+        scatter(&mut self.along, lane, &[0.0; 3]);
+        (self.mu[lane], self.soft[lane]) = (row.mu, row.soft);
+        scatter(&mut self.inverse, lane, &eliminated(&row.w));
+        let puck = |mover: u32| mover.wrapping_add(1);
+        (self.at[0][lane], self.at[1][lane]) = (puck(row.a.mover), puck(row.b.mover));
+        self.row[lane] = index as u32;
+    }
+
+    /// Takes the slip and the force of the rows, which are the same but for these.
+    pub fn refresh(&mut self, rows: &[ContactRow]) {
+        for lane in 0..LANES {
+            if self.row[lane] != FIXED {
+                let row = &rows[self.row[lane] as usize];
+                scatter(&mut self.free, lane, &row.free);
+                scatter(&mut self.lambda, lane, &row.lambda);
+            }
+        }
+        (self.start, self.along) = (self.lambda, [[0.0; LANES]; 3]);
+    }
+
+    /// Gives the forces back.
+    pub fn unpack(&self, rows: &mut [ContactRow]) {
+        for lane in 0..LANES {
+            if self.row[lane] != FIXED {
+                rows[self.row[lane] as usize].lambda = gather(&self.lambda, lane);
+            }
+        }
+    }
+}
+
+/// k, w, S and 1/det S of a block. What does not give way along a tangent has no friction.
+fn eliminated(w: &M3) -> [f64; 7] {
+    let normal = 1.0 / w[0];
+    let (x, y) = (w[1] * normal, w[2] * normal);
+    let s = [w[4] - w[1] * x, w[5] - w[1] * y, w[8] - w[2] * y];
+    let det = s[0] * s[2] - s[1] * s[1];
+    let per_det = 1.0 / det;
+    let stiff = !(det > 0.0 && per_det.is_finite());
+    [
+        normal,
+        x,
+        y,
+        s[0],
+        s[1],
+        s[2],
+        if stiff { 0.0 } else { per_det },
+    ]
+}
+
+/// What a sweep did: the largest change of a force times its compliance, m, and the sum of the
+/// squares of the changes, each times its compliance, J.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Change {
+    pub largest: f64,
+    pub square: f64,
+}
+
+kernel! {
+    /// One pass over all batches. Forces first go on by `beta` along the conjugate direction; the
+    /// pucks must have done so already.
+    pub(super) fn sweep(batches: &mut [Batch], pucks: &mut [Puck], beta: f64) -> Change = sweep_all
+}
+
+#[inline(always)]
+fn sweep_all(batches: &mut [Batch], pucks: &mut [Puck], beta: f64) -> Change {
+    let mut total = ([0.0; LANES], [0.0; LANES]);
+    for batch in batches {
+        batch.run_on(beta);
+        let a = spread(pucks, &batch.at[0]);
+        let b = spread(pucks, &batch.at[1]);
+        let slip = batch.slip(&a, &b);
+        let mut next = [[0.0; LANES]; 3];
+        let slides = batch.stick(&slip, &mut next);
+        if slides.iter().any(|s| *s > 0.0) {
+            batch.slide(&slip, &slides, &mut next);
+        }
+        let pushed = batch.push(&next, &a, &b, &mut total);
+        for lane in 0..LANES {
+            let [a, b] = batch.at.map(|at| at[lane] as usize);
+            for k in 0..6 {
+                pucks[a].moved[k] = pushed[0][k][lane];
+                pucks[b].moved[k] = pushed[1][k][lane];
+            }
+        }
+    }
+    Change {
+        largest: largest(&total.0),
+        square: sum(&total.1),
+    }
+}
+
+/// Eight pucks: displacement and rotation, and how they answer.
+type Pucks = [Lane; 13];
+
+#[inline(always)]
+fn spread(pucks: &[Puck], at: &[u32; LANES]) -> Pucks {
+    let mut all = [[0.0; LANES]; 13];
+    for lane in 0..LANES {
+        let p = &pucks[at[lane] as usize];
+        for k in 0..6 {
+            all[k][lane] = p.moved[k];
+            all[7 + k][lane] = p.per_torque[k];
+        }
+        all[6][lane] = p.per_force;
+    }
+    all
+}
+
+impl Batch {
+    #[inline(always)]
+    fn run_on(&mut self, beta: f64) {
+        for k in 0..3 {
+            for lane in 0..LANES {
+                let step = beta * self.along[k][lane];
+                self.along[k][lane] = step + (self.lambda[k][lane] - self.start[k][lane]);
+                self.lambda[k][lane] += step;
+                self.start[k][lane] = self.lambda[k][lane];
+            }
+        }
+    }
+
+    /// The slip as it is now, m.
+    #[inline(always)]
+    fn slip(&self, a: &Pucks, b: &Pucks) -> [Lane; 3] {
+        let mut slip = [[0.0; LANES]; 3];
+        for lane in 0..LANES {
+            let p: [f64; 13] = gather(a, lane);
+            let q: [f64; 13] = gather(b, lane);
+            let r: [f64; 6] = gather(&self.arms, lane);
+            let one = cross(&[p[3], p[4], p[5]], &[r[0], r[1], r[2]]);
+            let two = cross(&[q[3], q[4], q[5]], &[r[3], r[4], r[5]]);
+            let d = [0, 1, 2].map(|k| (q[k] - p[k]) + (two[k] - one[k]));
+            for k in 0..3 {
+                let f = |i: usize| self.frame[3 * k + i][lane];
+                slip[k][lane] = self.free[k][lane] + (f(0) * d[0] + f(1) * d[1] + f(2) * d[2]);
+            }
+            slip[0][lane] += self.soft[lane] * self.lambda[0][lane];
+        }
+        slip
+    }
+
+    /// Writes the forces of contacts that stick or are apart; says which do neither.
+    #[inline(always)]
+    fn stick(&self, slip: &[Lane; 3], next: &mut [Lane; 3]) -> Lane {
+        let mut slides = [0.0; LANES];
+        for lane in 0..LANES {
+            let [normal, wx, wy, sx, sxy, sy, per_det] = gather(&self.inverse, lane);
+            let [n, x, y] = gather(&self.lambda, lane);
+            let u: V3 = gather(slip, lane);
+            let r = [u[0] * wx - u[1], u[0] * wy - u[2]];
+            let dx = (sy * r[0] - sxy * r[1]) * per_det;
+            let dy = (sx * r[1] - sxy * r[0]) * per_det;
+            let stuck = [n - (u[0] * normal + wx * dx + wy * dy), x + dx, y + dy];
+            let bound = self.mu[lane] * stuck[0];
+            let pull = stuck[1] * stuck[1] + stuck[2] * stuck[2];
+            let holds = per_det > 0.0 && stuck[0] >= 0.0 && pull <= bound * bound;
+            // The normal force that closes it without friction.
+            let apart = n + wx * x + wy * y - u[0] * normal <= 0.0;
+            for k in 0..3 {
+                next[k][lane] = if holds && !apart { stuck[k] } else { 0.0 };
+            }
+            slides[lane] = if holds || apart { 0.0 } else { 1.0 };
+        }
+        slides
+    }
+
+    /// Writes the forces of those that slide.
+    #[inline(always)]
+    fn slide(&self, slip: &[Lane; 3], slides: &Lane, next: &mut [Lane; 3]) {
+        let mut lost = [0.0; LANES];
+        for lane in 0..LANES {
+            let [normal, wx, wy, sx, sxy, sy, _] = gather(&self.inverse, lane);
+            let [n, x, y] = gather(&self.lambda, lane);
+            let (u, mu): (V3, f64) = (gather(slip, lane), self.mu[lane]);
+            let rest = n + wx * x + wy * y - u[0] * normal;
+            let r = [
+                u[0] * wx - u[1] + sx * x + sxy * y,
+                u[0] * wy - u[2] + sxy * x + sy * y,
+            ];
+            // λ_t and what is needed of its slope in q.
+            let at = |q: f64| {
+                let (xx, yy) = (sx + q, sy + q);
+                let k = 1.0 / (xx * yy - sxy * sxy);
+                let l = [(yy * r[0] - sxy * r[1]) * k, (xx * r[1] - sxy * r[0]) * k];
+                (l, k, xx, yy)
+            };
+            let guess = ((u[1] * u[1] + u[2] * u[2]) / (x * x + y * y)).sqrt();
+            let known = guess > 0.0 && guess < f64::MAX;
+            let mut q = if known { guess } else { sx + sy };
+            for _ in 0..STEPS {
+                let (l, k, xx, yy) = at(q);
+                let d = [(yy * l[0] - sxy * l[1]) * k, (xx * l[1] - sxy * l[0]) * k];
+                let size = (l[0] * l[0] + l[1] * l[1]).sqrt();
+                let bound = mu * (rest - wx * l[0] - wy * l[1]);
+                let fall = (l[0] * d[0] + l[1] * d[1]) / size + mu * (wx * d[0] + wy * d[1]);
+                // 1/|λ_t| is nearly straight in q, |λ_t| is not (Moré and Sorensen 1983).
+                let bend = (size / bound).clamp(0.5, 4.0);
+                let newton = q + (size - bound) / fall * bend;
+                q = if newton > 0.1 * q && newton < 10.0 * q {
+                    newton
+                } else if size > bound {
+                    10.0 * q
+                } else {
+                    0.1 * q
+                };
+            }
+            let (l, ..) = at(q);
+            let per_size = 1.0 / (l[0] * l[0] + l[1] * l[1]).sqrt();
+            let d = [l[0] * per_size, l[1] * per_size];
+            let share = 1.0 + mu * (wx * d[0] + wy * d[1]);
+            let force = rest / share;
+            let found = [force, mu * force * d[0], mu * force * d[1]];
+            let sound = share > LEAST_SHARE && per_size < f64::MAX;
+            for k in 0..3 {
+                next[k][lane] = if slides[lane] > 0.0 {
+                    found[k]
+                } else {
+                    next[k][lane]
+                };
+            }
+            lost[lane] = if sound { 0.0 } else { slides[lane] };
+        }
+        for lane in (0..LANES).filter(|lane| lost[*lane] > 0.0) {
+            scatter(next, lane, &self.search(slip, lane));
+        }
+    }
+
+    /// The force of one contact, whatever it takes.
+    #[cold]
+    fn search(&self, slip: &[Lane; 3], lane: usize) -> V3 {
+        let [normal, x, y, sx, sxy, sy, _] = gather(&self.inverse, lane);
+        let own = 1.0 / normal;
+        let w = [
+            own,
+            x * own,
+            y * own,
+            x * own,
+            sx + x * x * own,
+            sxy + x * y * own,
+            y * own,
+            sxy + x * y * own,
+            sy + y * y * own,
+        ];
+        let (u, lambda): (V3, V3) = (gather(slip, lane), gather(&self.lambda, lane));
+        solve_block(&w, &sub(&u, &mul_vec(&w, &lambda)), self.mu[lane])
+    }
+
+    /// Takes the new forces; where both pucks of each contact go by that.
+    #[inline(always)]
+    fn push(
+        &mut self,
+        next: &[Lane; 3],
+        a: &Pucks,
+        b: &Pucks,
+        total: &mut (Lane, Lane),
+    ) -> [[Lane; 6]; 2] {
+        let mut moved = [[[0.0; LANES]; 6]; 2];
+        for lane in 0..LANES {
+            let (new, old): (V3, V3) = (gather(next, lane), gather(&self.lambda, lane));
+            let c = sub(&new, &old);
+            let size = c[0].abs().max(c[1].abs()).max(c[2].abs());
+            let per_normal = 1.0 / self.inverse[0][lane];
+            total.0[lane] = total.0[lane].max(size * per_normal);
+            total.1[lane] += dot(&c, &c) * per_normal;
+            let f = [0, 1, 2].map(|i| {
+                self.frame[i][lane] * c[0]
+                    + self.frame[3 + i][lane] * c[1]
+                    + self.frame[6 + i][lane] * c[2]
+            });
+            let r: [f64; 6] = gather(&self.arms, lane);
+            for (side, pucks, sign) in [(0, a, -1.0), (1, b, 1.0)] {
+                let p: [f64; 13] = gather(pucks, lane);
+                let arm = [r[3 * side], r[3 * side + 1], r[3 * side + 2]];
+                let t = scale(&cross(&arm, &f), sign);
+                let shift = sign * p[6];
+                let turn = [
+                    p[7] * t[0] + p[8] * t[1] + p[9] * t[2],
+                    p[8] * t[0] + p[10] * t[1] + p[11] * t[2],
+                    p[9] * t[0] + p[11] * t[1] + p[12] * t[2],
+                ];
+                for k in 0..3 {
+                    moved[side][k][lane] = p[k] + shift * f[k];
+                    moved[side][3 + k][lane] = p[3 + k] + turn[k];
+                }
+            }
+        }
+        self.lambda = *next;
+        moved
+    }
+}
+
+/// Steps of Newton's method for the direction of friction.
+const STEPS: usize = 1;
+/// λ_n over the force without friction, inverse, below which a contact is searched for in full.
+const LEAST_SHARE: f64 = 0.1;
