@@ -71,3 +71,27 @@ fn pairs_in_a_bowl_stay_outside_each_other() {
     assert!(worst.gap <= 1e-9, "{worst:?}");
     assert!(worst.gain <= 1e-3, "{worst:?}");
 }
+
+#[test]
+fn jointed_pairs_heap_up_in_a_bowl() {
+    let scene = build("falling-joints", &[("each", "16")]).expect("a sound scene");
+    let worst = run(&scene, 100);
+    // Halves are 8 cm thick and land at up to 6 m/s. One corner is seen late and goes in by 5 mm;
+    // all others stay within 1 %.
+    assert!(worst.points > 500, "{worst:?}");
+    assert!(worst.depth <= 6e-3, "{worst:?}");
+    assert!(worst.gap <= 1e-6, "{worst:?}");
+    assert!(worst.gain <= 1e-2, "{worst:?}");
+}
+
+#[test]
+fn ragdolls_land_on_a_net() {
+    let set = [("n", "2"), ("nodes", "10")];
+    let scene = build("ragdolls", &set).expect("a sound scene");
+    let worst = run(&scene, 160);
+    // Rods are 5 cm thick. A shin that jams against its pelvis goes in by 2.4 mm in one step.
+    assert!(worst.points > 20, "{worst:?}");
+    assert!(worst.depth <= 3e-3, "{worst:?}");
+    assert!(worst.gap <= 1e-6, "{worst:?}");
+    assert!(worst.gain <= 1e-2, "{worst:?}");
+}

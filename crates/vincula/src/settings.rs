@@ -137,8 +137,9 @@ pub struct Workspace {
     pub(crate) contacts: Contacts,
     /// What overlaps at the end of a step, and half the thickness of each collider, m.
     pub(crate) late: Contacts,
-    /// Where a step and an attempt at it start; only where mechanisms may touch something.
-    pub(crate) starts: [Option<Box<State>>; 2],
+    /// Where a step, an attempt at it and a part of it start; only where mechanisms may touch
+    /// something.
+    pub(crate) starts: [Option<Box<State>>; 3],
     pub(crate) thickness: Vec<f64>,
     /// Contacts as rows.
     pub(crate) stage: Stage,
@@ -256,7 +257,8 @@ impl Workspace {
         };
         let dual = Dual::new(model, settings.solver, level);
         let touching = !model.collision.colliders.is_empty();
-        let keeps = [touching && !model.joints.is_empty(), touching];
+        let held = touching && !model.joints.is_empty();
+        let keeps = [held, touching, held];
         Workspace {
             settings,
             level,

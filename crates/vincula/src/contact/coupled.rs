@@ -17,13 +17,11 @@ use crate::math::union::Union;
 
 /// Violation of the law, relative to the largest force, at which a solve ends.
 const TOLERANCE: f64 = 1e-6;
-/// Products with D in one solve: at most, at least, and what they may cost in rows. A solve after a
-/// small change takes a third. The next linearisation goes on from there.
-const PRODUCTS: usize = 200;
+/// Products that a large problem gets at least, and what they may cost in rows.
 const FEWEST: usize = 30;
 const ROWS: usize = 100_000;
 /// Error of a gap or a sliding distance that does not matter, m.
-const SLACK: f64 = 1e-6;
+const SLACK: f64 = 1e-5;
 
 /// Memory of the solver.
 #[derive(Debug, Default)]
@@ -41,22 +39,22 @@ pub(crate) struct Coupled {
 }
 
 impl Coupled {
-    /// Solves all rows with the joints inside, group by group. Movers end where the forces put
-    /// them. Returns the products, counted as if all groups had been one.
+    /// Solves all rows with the joints inside, group by group, with at most `most` products each.
+    /// Movers end where the forces put them. Returns the products, counted as if all groups had been one.
     pub fn solve(
         &mut self,
         rows: &mut [ContactRow],
         movers: &mut Movers,
         dual: &mut Dual,
         work: &[NewtonBlock],
-        again: bool,
+        most: usize,
     ) -> usize {
         self.settle(movers, dual, work);
         self.groups.find(rows, movers);
         let mut spent = 0;
         for group in 0..self.groups.count() {
             let count = self.groups.of(group).0.len();
-            spent += count * self.solve_group(group, rows, movers, dual, work, again);
+            spent += count * self.solve_group(group, rows, movers, dual, work, most);
         }
         self.settle(movers, dual, work);
         spent.div_ceil(rows.len().max(1))
@@ -69,7 +67,7 @@ impl Coupled {
         movers: &mut Movers,
         dual: &mut Dual,
         work: &[NewtonBlock],
-        again: bool,
+        most: usize,
     ) -> usize {
         self.take(group, rows, movers);
         let Coupled {
@@ -84,8 +82,7 @@ impl Coupled {
             groups,
         } = self;
         let (members, units) = groups.of(group);
-        let most = (ROWS / members.len()).clamp(FEWEST, PRODUCTS);
-        let limit = if again { most.div_ceil(3) } else { most };
+        let limit = most.min((ROWS / members.len()).max(FEWEST));
         let contacts: &[ContactRow] = rows;
         let mut multiply = |x: &[f64], y: &mut [f64]| {
             for &unit in units {

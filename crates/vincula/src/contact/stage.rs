@@ -15,6 +15,7 @@
 
 mod outcome;
 mod second;
+pub(crate) use second::relative;
 mod solve;
 
 use super::ContactPoint;
@@ -55,7 +56,18 @@ const MOST_ROWS_SWEPT: usize = 40_000;
 const FEWEST_SWEEPS: usize = 8;
 /// Contacts from which on a world with mechanisms in contact is solved by products: dense problems
 /// of so many take too long, and sweeps too many rounds.
-const MANY_HELD: usize = 64;
+pub(crate) const MANY_HELD: usize = 64;
+/// What the products of a step may cost, in rows, and how many they are at least and at most. A
+/// solve takes half of what is left, a sixth where it only follows a small change.
+const ROWS_OF_STEP: usize = 60_000;
+const PRODUCTS: [usize; 2] = [60, 600];
+const SHARES: [usize; 2] = [2, 6];
+/// Products that a solve is never refused.
+const LEAST: usize = 8;
+/// Sweeps at most over a crowd of small mechanisms: of a solve, and where it follows a small
+/// change. And by how much, m, bodies may still move in the last one.
+const SWEEPS: [usize; 2] = [30, 10];
+const STILL: f64 = 5e-5;
 /// Times at most that groups are found again because a contact outside them closed.
 const ASIDE: usize = 2;
 /// Gap below which two bodies touch at the end of a step, m.
@@ -107,9 +119,9 @@ enum Progress {
 pub(crate) enum Care {
     /// Contacts are few, or no joint holds what they touch.
     Exact,
-    /// Large mechanisms, by products.
+    /// Large mechanisms or many contacts, by products.
     Good,
-    /// The same with so many contacts that a product is dear.
+    /// So many contacts that a product is dear, or that those of small mechanisms are swept.
     Crowd,
 }
 
@@ -131,6 +143,10 @@ pub(crate) struct Stage {
     sweeper: Sweeper,
     coupled: Coupled,
     progress: Progress,
+    /// Products so far in this step.
+    spent: usize,
+    /// Whether the contacts of a crowd of small mechanisms are swept.
+    swept: bool,
     /// Rotation of each mover at the start of the step and when the rows were made, and its
     /// centre then, m. Contacts see bodies as rigid, whatever joints strain them by.
     turns: Vec<[M3; 2]>,
@@ -177,6 +193,7 @@ impl Stage {
     /// A new step.
     pub fn reset(&mut self) {
         self.progress = Progress::Nothing;
+        self.spent = 0;
         self.links.clear();
     }
 
@@ -308,19 +325,34 @@ impl Stage {
     fn weigh_mechanisms(&mut self, scene: &Scene<'_>, dual: &mut Dual) {
         self.movers.weigh_clusters(dual, scene.work);
         let held = self.movers.hold_mechanisms();
-        let many = scene.chooses && scene.points.len() > MANY_HELD && held;
-        if scene.couples && (many || !self.movers.answer_together()) {
+        let small = self.movers.answer_together();
+        let points = scene.points.len();
+        self.swept = scene.chooses && held && small && points > FEW_ROWS;
+        let many = scene.chooses && points > MANY_HELD && held;
+        if scene.couples && !self.swept && (many || !small) {
             self.movers.weigh_own(dual, scene.work);
         }
     }
 
     /// How much care contacts and joints can be given to agree.
     pub fn care(&self) -> Care {
-        match (self.movers.knows_own(), is_crowd(self.links.len())) {
-            (false, _) => Care::Exact,
-            (true, false) => Care::Good,
-            (true, true) => Care::Crowd,
+        let large = self.has_begun() && self.movers.knows_own();
+        match is_crowd(self.links.len()) {
+            true if large || self.swept => Care::Crowd,
+            _ if large => Care::Good,
+            _ => Care::Exact,
         }
+    }
+
+    /// Products that the step may still make.
+    fn left(&self) -> usize {
+        let all = (ROWS_OF_STEP / self.links.len().max(1)).clamp(PRODUCTS[0], PRODUCTS[1]);
+        all.saturating_sub(self.spent)
+    }
+
+    /// Whether the step has made all the products that it may.
+    pub fn is_spent(&self) -> bool {
+        self.spent > 0 && self.left() == 0
     }
 
     /// Rotations and centres at the present iterate.

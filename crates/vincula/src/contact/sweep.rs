@@ -4,7 +4,7 @@
 //! of Coulomb's law for it (`vincula_blocks::cone`); the bodies are moved by the change. A sweep
 //! needs neither a matrix nor the graph, so it serves piles of thousands.
 
-use vincula_blocks::cone::{solve_block, violation};
+use vincula_blocks::cone::{solve_block_near, violation};
 
 use super::batch::{self, Batch, Change, Puck, join};
 use super::colours::Colours;
@@ -23,7 +23,9 @@ fn visit(row: &mut ContactRow, movers: &mut Movers) -> f64 {
         return 0.0;
     }
     let b = sub(&u, &mul_vec(&row.w, &row.lambda));
-    let next = solve_block(&row.w, &b, row.mu);
+    // Where it slides now it is likely to go on so.
+    let (sliding, rubbing) = (hypot2(&u), hypot2(&row.lambda));
+    let next = solve_block_near(&row.w, &b, row.mu, (sliding / rubbing).sqrt());
     let change = sub(&next, &row.lambda);
     if change != [0.0; 3] {
         row.lambda = next;
@@ -35,6 +37,11 @@ fn visit(row: &mut ContactRow, movers: &mut Movers) -> f64 {
         moved = moved.max(resist(row, movers));
     }
     moved
+}
+
+/// Square of the tangential part.
+fn hypot2(x: &V3) -> f64 {
+    x[1] * x[1] + x[2] * x[2]
 }
 
 /// Rolling and torsional friction of one contact, within the force that it has. Returns how far

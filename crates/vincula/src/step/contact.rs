@@ -13,8 +13,8 @@ use crate::math::lanes::{LANES, gather, place, scatter};
 use crate::math::small::*;
 use crate::model::{Control, Model, State};
 
-/// Turns between contacts and joints at most.
-const TURNS: usize = 4;
+/// Turns between contacts and joints at most, by how much care they get.
+const TURNS: [usize; 3] = [4, 2, 2];
 /// What a turn must leave of the disagreement at most for another one to be taken.
 const CONTRACTION: f64 = 0.3;
 /// Disagreement of joints and the contacts of large mechanisms that is none, m, and the same in
@@ -115,7 +115,7 @@ pub(super) fn hold_apart(
     stage.first(&scene, dual);
     let (tolerance, rule) = (agreement(work), work.settings.iteration());
     let mut wrong = 0.0;
-    for turn in 0..TURNS {
+    for turn in 0..TURNS[work.stage.care() as usize] {
         report.sweeps += work.solve_contacts(turn > 0);
         let crowd = usize::from(is_crowd(work.contacts.points.len()));
         for _ in 0..BENDS[crowd] {
@@ -249,7 +249,7 @@ pub(super) fn stop_approach(
     stage.second(&scene, dual);
     note(work);
     let (tolerance, h) = (agreement(work), scheme.h);
-    for turn in 0..TURNS {
+    for turn in 0..TURNS[work.stage.care() as usize] {
         report.sweeps += work.solve_contacts(turn > 0);
         if turn == 0 && coupled(work) && work.dual.holds_axes() {
             report.sweeps += give_way_at_end(model, state, work, scheme)?;

@@ -8,6 +8,7 @@
 
 use super::Workspace;
 use super::contact::mark_touched;
+use super::travel::{measure_thickness, reach};
 use crate::contact::stage::{Care, is_crowd};
 use crate::contact::{ContactPoint, detect_but};
 use crate::math::lanes::{gather, place};
@@ -15,10 +16,13 @@ use crate::math::rotation::polar;
 use crate::math::small::*;
 use crate::model::{BodyId, ColliderId, Control, Model, State};
 
-/// Times at most that a step is made again, and with a crowd of contacts.
-const REPEATS: [usize; 2] = [4, 2];
+/// Times at most that a step is made again, by how much care contacts get.
+const REPEATS: [usize; 3] = [4, 4, 2];
 /// The same for bodies without joints, unless there is a crowd of them.
 const LOOSE_REPEATS: usize = 2;
+/// Way of a contact in a step, over the thickness of the thinner of its bodies, with which nothing
+/// goes in unseen.
+const CALM: f64 = 0.005;
 /// What may go in unseen, as a part of half the thickness of the thinner of the two: by bodies on
 /// joints, and by loose ones. Moving them out again lifts what lies on them, which adds energy.
 const UNSEEN: [f64; 2] = [1e-2, 1e-3];
@@ -33,8 +37,14 @@ pub(super) fn may_repeat(work: &Workspace) -> bool {
     count > 0 && (!work.dual.is_empty() || !is_crowd(count))
 }
 
-/// How often the end of the step is worth a look.
-pub(super) fn repeats(work: &Workspace) -> usize {
+/// How often the end of the step from `before` to `state` is worth a look. Many contacts of
+/// mechanisms that hardly move are not looked at.
+pub(super) fn repeats(
+    model: &Model,
+    [before, state]: [&State; 2],
+    work: &mut Workspace,
+    h: f64,
+) -> usize {
     if !work.stage.has_begun() {
         return 0;
     }
@@ -42,7 +52,11 @@ pub(super) fn repeats(work: &Workspace) -> usize {
         let crowd = is_crowd(work.contacts.points.len());
         return if crowd { 0 } else { LOOSE_REPEATS };
     }
-    REPEATS[usize::from(work.stage.care() == Care::Crowd)]
+    let care = work.stage.care();
+    if care != Care::Exact && reach(model, [before, state], work, h) < CALM {
+        return 0;
+    }
+    REPEATS[care as usize]
 }
 
 /// Looks for points that went in unseen in the step from `before` to `state`, and adds them to the
@@ -57,9 +71,7 @@ pub(super) fn find_missed(
 ) -> bool {
     let sleeps = |body: BodyId| state.sleeps(body);
     detect_but(model, state, control, HARDLY * h, &sleeps, &mut work.late);
-    if work.thickness.is_empty() {
-        work.thickness = thickness(model);
-    }
+    measure_thickness(model, work);
     let part = UNSEEN[usize::from(!work.stage.holds_any())];
     let known = work.contacts.points.len();
     let turns = known + work.late.points.len();
@@ -102,14 +114,4 @@ fn place_of(state: &State, body: Option<BodyId>, anchor: &V3) -> V3 {
     let a: M3 = gather(&block.a, lane);
     let turned = mul_vec(&polar(&a).unwrap_or(a), anchor);
     add(&turned, &gather(&block.t, lane))
-}
-
-/// Half the smallest extent of every collider, m.
-fn thickness(model: &Model) -> Vec<f64> {
-    let mut all = vec![f64::INFINITY; model.colliders().len()];
-    for leaf in &model.collision.leaves {
-        let least = &mut all[leaf.collider.index()];
-        *least = least.min(leaf.thickness);
-    }
-    all
 }

@@ -11,13 +11,13 @@ mod predict;
 mod shock;
 pub(crate) mod sleep;
 mod solve;
+mod travel;
 mod velocity;
 mod yielding;
 
 pub use crate::settings::{Settings, Workspace};
 pub use error::StepError;
 
-use crate::contact::stage::Care;
 use crate::math::dispatch::Level;
 use crate::model::{Control, Model, State};
 use crate::stream;
@@ -26,6 +26,7 @@ pub(crate) use commit::is_sound;
 use contact::find_contacts;
 use predict::{advance_free_bodies, predict_free_motion};
 use solve::solve_step;
+use travel::parts_wanted;
 use velocity::find_velocity;
 
 /// What a step did.
@@ -97,24 +98,22 @@ fn whole_or_in_parts(
     work: &mut Workspace,
     h: f64,
 ) -> Result<StepReport, StepError> {
-    let error = match attempt(model, state, control, work, h) {
-        Ok(report) => {
-            let hard = !report.converged && work.stage.care() != Care::Exact;
-            let parts = hard && control.frames.is_empty() && work.settings.part_limit > 1;
-            return match before {
-                Some(before) if parts => parts::rather(model, state, before, control, work, h),
-                _ => Ok(report),
-            };
-        }
-        Err(error) => error,
-    };
+    if let Some(report) = prepare(model, state, control, work, h) {
+        return Ok(report);
+    }
     // Frames that the user moves are where they are told to be only at the start of a step.
-    let most = if control.frames.is_empty() && parts::may_help(&error) {
-        work.settings.part_limit
-    } else {
-        1
+    let most = match control.frames.is_empty() {
+        true => work.settings.part_limit,
+        false => 1,
     };
-    parts::in_halves(model, state, control, work, h, most).ok_or(error)
+    if let Some(before) = before {
+        let count = parts_wanted(model, state, work, h, most);
+        if count > 1 {
+            return parts::in_equal(model, state, before, control, work, h, count);
+        }
+    }
+    let done = carry_out(model, state, control, work, h);
+    parts::or_in_halves(done, model, state, before, control, work, h, most)
 }
 
 /// Makes the step as a whole.
@@ -125,12 +124,37 @@ fn attempt(
     work: &mut Workspace,
     h: f64,
 ) -> Result<StepReport, StepError> {
+    match prepare(model, state, control, work, h) {
+        Some(report) => Ok(report),
+        None => carry_out(model, state, control, work, h),
+    }
+}
+
+/// Gathers forces and finds contacts. Chains are done already.
+fn prepare(
+    model: &Model,
+    state: &mut State,
+    control: &Control,
+    work: &mut Workspace,
+    h: f64,
+) -> Option<StepReport> {
     work.gather_forces(model, state, control, h);
     if let Some(report) = stream::advance(model, state, work, h) {
-        return Ok(report);
+        return Some(report);
     }
     sleep::wake_pushed(model, state, control, work);
     find_contacts(model, state, control, work, h);
+    None
+}
+
+/// Makes a step that is prepared.
+fn carry_out(
+    model: &Model,
+    state: &mut State,
+    control: &Control,
+    work: &mut Workspace,
+    h: f64,
+) -> Result<StepReport, StepError> {
     let mut before = work.starts[1].take();
     let done = match &mut before {
         Some(before) if late::may_repeat(work) => {
@@ -153,7 +177,7 @@ fn look_again(
     h: f64,
 ) -> Result<StepReport, StepError> {
     let mut report = advance(model, state, control, work, h)?;
-    for _ in 0..late::repeats(work) {
+    for _ in 0..late::repeats(model, [before, state], work, h) {
         if !late::find_missed(model, before, state, control, work, h) {
             break;
         }

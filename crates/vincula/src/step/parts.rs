@@ -1,32 +1,90 @@
-//! A step that cannot be solved is taken in parts.
+//! A step that cannot be solved is taken in parts, and so is one that is known to be too long.
 //!
 //! Where bodies are struck harder than one linearisation can follow, half a step is often easy.
 //! So a step that fails is taken in two halves, and a half that fails in two again. If that does
 //! not help either, the state is as it was and the first reason is told.
 
 use super::{StepError, StepReport, Workspace, attempt};
+use crate::contact::stage::Care;
 use crate::model::{Control, Model, State};
 
-/// Takes a step in parts that was solved as a whole, but not well. Where that fails it is made as
-/// it was.
-pub(super) fn rather(
+/// Change of an entry of A in the last linearisation beyond which a step that did not settle is
+/// not believed.
+const ASTRAY: f64 = 0.05;
+
+/// What was done, or the step in halves where that failed or is not to be believed. The state is
+/// known to have been at `before` where mechanisms may touch something.
+#[allow(clippy::too_many_arguments)]
+pub(super) fn or_in_halves(
+    done: Result<StepReport, StepError>,
+    model: &Model,
+    state: &mut State,
+    before: Option<&State>,
+    control: &Control,
+    work: &mut Workspace,
+    h: f64,
+    most: usize,
+) -> Result<StepReport, StepError> {
+    match (done, before) {
+        (Ok(report), Some(before)) if most > 1 && is_astray(&report, work) => {
+            state.copy_from(before);
+            match in_halves(model, state, control, work, h, most) {
+                Some(report) => Ok(report),
+                None => attempt(model, state, control, work, h),
+            }
+        }
+        (Ok(report), _) => Ok(report),
+        (Err(error), _) if may_help(&error) => {
+            in_halves(model, state, control, work, h, most).ok_or(error)
+        }
+        (Err(error), _) => Err(error),
+    }
+}
+
+fn is_astray(report: &StepReport, work: &Workspace) -> bool {
+    !report.converged && report.update > ASTRAY && work.stage.care() != Care::Exact
+}
+
+/// Takes the step in equal parts from `before`, where the state is; on an error the state is there
+/// again.
+pub(super) fn in_equal(
     model: &Model,
     state: &mut State,
     before: &State,
     control: &Control,
     work: &mut Workspace,
     h: f64,
+    parts: usize,
 ) -> Result<StepReport, StepError> {
-    state.copy_from(before);
-    let most = work.settings.part_limit;
-    match in_halves(model, state, control, work, h, most) {
-        Some(report) => Ok(report),
-        None => attempt(model, state, control, work, h),
+    let part = h / parts as f64;
+    let most = (work.settings.part_limit / parts).max(2);
+    let mut start = work.starts[2].take();
+    let mut whole: Option<Result<StepReport, StepError>> = None;
+    for _ in 0..parts {
+        if let Some(start) = &mut start {
+            start.copy_from(state);
+        }
+        let done = attempt(model, state, control, work, part);
+        let at = start.as_deref();
+        let done = or_in_halves(done, model, state, at, control, work, part, most);
+        whole = Some(match (whole, done) {
+            (Some(Ok(first)), Ok(next)) => Ok(first.then(&next)),
+            (_, done) => done,
+        });
+        if let Some(Err(_)) = whole {
+            state.copy_from(before);
+            break;
+        }
     }
+    work.starts[2] = start;
+    let whole = whole.unwrap_or(Err(StepError::BadStep(h)))?;
+    // Parts do not always add up to the last bit.
+    state.time = before.time + h;
+    Ok(whole)
 }
 
 /// Takes the step in at most `parts` equal parts; the state is untouched on an error.
-pub(super) fn in_halves(
+fn in_halves(
     model: &Model,
     state: &mut State,
     control: &Control,
@@ -71,7 +129,7 @@ impl StepReport {
 }
 
 /// Whether a shorter step may help.
-pub(super) fn may_help(error: &StepError) -> bool {
+fn may_help(error: &StepError) -> bool {
     match error {
         StepError::BadStep(_) | StepError::Mismatch(_) => false,
         StepError::NotFinite { .. }

@@ -101,7 +101,10 @@ pub(super) fn solve_step(
         if report.converged && wrong > DISAGREEMENT[kind] && agreeing < AGREEING[kind] {
             (agreeing, report.converged) = (agreeing + 1, false);
         }
-        let limit = rule.limit.min(LIMITS[kind]);
+        let limit = match work.stage.is_spent() {
+            true => report.iterations,
+            false => rule.limit.min(LIMITS[kind]),
+        };
         if report.converged || report.iterations >= limit {
             // With contacts the last solve has closed the joints, and turning would open them.
             if !report.converged && !flies_again && work.contacts.points.is_empty() {
@@ -126,10 +129,10 @@ pub(super) fn solve_step(
     }
 }
 
-/// Linearisations at most of a step with contacts, and of one with large mechanisms in contact,
-/// which is then taken in parts.
+/// Linearisations at most of a step with contacts, and by how much care it gets: the last
+/// ones of a step that does not settle change little, and parts help more.
 const TOUCHING_LIMIT: usize = 30;
-const LIMITS: [usize; 3] = [usize::MAX, 12, 12];
+const LIMITS: [usize; 3] = [usize::MAX, 6, 4];
 /// Gap of a joint, m, up to which contacts are looked at.
 const OPEN: f64 = 1e-3;
 /// Disagreement of contacts and joints, m, beyond which a step is linearised again: of those that

@@ -13,8 +13,8 @@ use crate::integrate::Scheme;
 use crate::math::lanes::{gather, place, scatter};
 use crate::model::{Model, State};
 
-/// Trials at most in a stage.
-const TRIALS: usize = 8;
+/// Trials at most in a stage, by how much care contacts get: a trial is a solve of all of them.
+const TRIALS: [usize; 3] = [8, 8, 1];
 
 /// First stage, with contacts solved and bodies not told yet. Ends likewise; returns the sweeps
 /// that it took.
@@ -25,7 +25,7 @@ pub(super) fn give_way(
     scheme: &Scheme,
 ) -> Result<usize, DualFault> {
     let mut sweeps = 0;
-    for _ in 0..TRIALS {
+    for _ in 0..TRIALS[work.stage.care() as usize] {
         keep_places(work);
         work.stage.movers.keep_untold(&mut work.untold);
         tell_places(work);
@@ -56,7 +56,7 @@ pub(super) fn give_way_at_end(
     scheme: &Scheme,
 ) -> Result<usize, DualFault> {
     let mut sweeps = 0;
-    for _ in 0..TRIALS {
+    for _ in 0..TRIALS[work.stage.care() as usize] {
         work.stage.movers.keep_untold(&mut work.untold);
         tell_rates(work, scheme.h);
         for &index in &work.active {

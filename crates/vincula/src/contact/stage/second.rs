@@ -111,23 +111,28 @@ impl Stage {
 
 /// How a contact closes in at the start of the step.
 fn approach(scene: &Scene<'_>, point: &ContactPoint) -> Approach {
-    let mut velocity = dot(&point.normal, &point.surface_velocity);
+    Approach {
+        restitution: point.restitution,
+        start: scene.h * dot(&point.normal, &relative(point, scene.start)),
+        gap: point.gap,
+    }
+}
+
+/// Velocity of the second side of a contact against the first, m/s.
+pub(crate) fn relative(point: &ContactPoint, start: &[StateBlock]) -> V3 {
+    let mut velocity = point.surface_velocity;
     for (body, anchor, sign) in [
         (point.a, point.anchor_a, -1.0),
         (point.b, point.anchor_b, 1.0),
     ] {
         let Some(body) = body else { continue };
         let (block, lane) = place(body.index());
-        let start = &scene.start[block];
+        let start = &start[block];
         let w: M3 = gather(&start.w, lane);
         let u = add(&gather(&start.v, lane), &mul_vec(&w, &anchor));
-        velocity += sign * dot(&point.normal, &u);
+        velocity = axpy(&velocity, sign, &u);
     }
-    Approach {
-        restitution: point.restitution,
-        start: scene.h * velocity,
-        gap: point.gap,
-    }
+    velocity
 }
 
 /// Velocity of the centre and angular velocity, world, of a rate in the body frame: the one that

@@ -12,16 +12,21 @@ impl Stage {
         work: &[NewtonBlock],
         again: bool,
     ) -> usize {
+        let (swept, left) = (self.care() == Care::Crowd, self.left());
+        let share = SHARES[usize::from(again)];
         let Stage {
             rows,
             movers,
             groups,
             sweeper,
             coupled,
+            spent,
             ..
         } = self;
         if movers.knows_own() {
-            return coupled.solve(rows, movers, dual, work, again);
+            let used = coupled.solve(rows, movers, dual, work, (left / share).max(LEAST));
+            *spent += used;
+            return used;
         }
         // At rest the forces of the last step are those of this one. The residual says nothing of
         // rolling and torsional friction.
@@ -35,6 +40,10 @@ impl Stage {
             && sweep::residual(rows, movers) <= 10.0 * settings.cone_tolerance
         {
             return 0;
+        }
+        if swept {
+            let most = SWEEPS[usize::from(again)];
+            return sweeper.solve(rows, movers, STILL, most).0;
         }
         let affordable = MOST_ROWS_SWEPT / rows.len().max(1);
         let affordable = if again {
