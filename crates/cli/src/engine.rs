@@ -27,7 +27,7 @@ pub struct Advance {
     pub penetration: f64,
     /// Largest violation of Coulomb's law, relative to the largest contact force.
     pub contact_residual: f64,
-    /// Whether the step could only be taken in parts.
+    /// Whether the step was taken in parts.
     pub parted: bool,
 }
 

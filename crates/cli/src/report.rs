@@ -147,7 +147,7 @@ fn warnings(request: &RunArgs, scene: &Scene, engine: &Engine, outcome: &Outcome
     }
     if outcome.parted > 0 {
         warnings.push(format!(
-            "{} of {} steps could only be taken in parts; a smaller h may be faster",
+            "{} of {} steps were taken in parts; a smaller h may be faster",
             outcome.parted, outcome.steps
         ));
     }

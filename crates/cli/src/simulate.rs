@@ -29,7 +29,7 @@ pub struct Outcome {
     pub iterations_mean: f64,
     /// Steps that did not reach their tolerance.
     pub unconverged: usize,
-    /// Steps that could only be taken in parts.
+    /// Steps that were taken in parts.
     pub parted: usize,
     /// Largest violation of a joint at the end of a step, m.
     pub residual_max: f64,
