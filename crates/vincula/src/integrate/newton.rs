@@ -407,3 +407,6 @@ fn set_velocity_lanes(scheme: &Scheme, n: &mut NewtonBlock) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
