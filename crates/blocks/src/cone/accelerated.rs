@@ -253,14 +253,8 @@ fn dot(a: &Triple, b: &Triple) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::super::Delassus;
+    use super::super::tests::random;
     use super::*;
-
-    fn random(seed: &mut u64) -> f64 {
-        *seed = seed
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (*seed >> 33) as f64 / (1u64 << 30) as f64 - 1.0
-    }
 
     /// D = G Gᵀ with bodies of different weight, so that blocks feel each other.
     fn problem(seed: &mut u64, blocks: usize, columns: usize) -> Delassus {

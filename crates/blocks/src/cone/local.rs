@@ -106,15 +106,9 @@ fn slide(s: &[f64; 3], r: &[f64; 2], mu: f64, rest: f64, w: [f64; 2], guess: f64
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::random;
     use super::super::violation;
     use super::*;
-
-    fn random(seed: &mut u64) -> f64 {
-        *seed = seed
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (*seed >> 33) as f64 / (1u64 << 30) as f64 - 1.0
-    }
 
     /// G Gᵀ of a random G, with rows of very different size.
     fn compliance(seed: &mut u64) -> [f64; 9] {

@@ -63,15 +63,18 @@ pub fn violation(lambda: &Triple, slip: &Triple, mu: f64, compliance: f64) -> f6
 mod tests {
     use super::*;
 
+    /// The next of a row of numbers between -1 and 1.
+    pub(super) fn random(seed: &mut u64) -> f64 {
+        *seed = seed
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (*seed >> 33) as f64 / (1u64 << 30) as f64 - 1.0
+    }
+
     #[test]
     fn a_projection_is_the_nearest_point_of_the_cone() {
         let mut seed = 1u64;
-        let mut random = || {
-            seed = seed
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
-            (seed >> 33) as f64 / (1u64 << 30) as f64 - 1.0
-        };
+        let mut random = || random(&mut seed);
         for _ in 0..200 {
             let (x, mu) = ([random(), random(), random()], 0.1 + random().abs());
             let p = project(&x, mu);

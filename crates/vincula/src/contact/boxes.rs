@@ -294,16 +294,8 @@ fn clip(
         }
         let under = at - gap * outward;
         let (first, second) = if flipped { (at, under) } else { (under, at) };
-        let gap = end.dot(second - first);
         let name = (u32::from(flipped) << 20) | (of_this << 16) | (of_other << 14) | number;
-        out.push(Touch {
-            first,
-            second,
-            normal: end,
-            gap,
-            ahead: gap,
-            feature: u64::from(name),
-        });
+        out.push(Touch::new(first, second, end, u64::from(name)));
     }
 }
 
@@ -324,15 +316,8 @@ fn cross([one, two]: [&Block; 2], [i, j]: [usize; 2], n: DVec3, reach: f64, out:
         let product = one.turned(u).cross(two.turned(v));
         let end = product.try_normalize().unwrap_or(n);
         let end = if end.dot(n) < 0.0 { -end } else { end };
-        let gap = end.dot(second - first);
-        out.push(Touch {
-            first,
-            second,
-            normal: end,
-            gap,
-            ahead: gap,
-            feature: 1 << 24 | (3 * i + j) as u64,
-        });
+        let name = 1 << 24 | (3 * i + j) as u64;
+        out.push(Touch::new(first, second, end, name));
     }
 }
 

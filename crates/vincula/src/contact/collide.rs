@@ -249,6 +249,22 @@ pub(crate) struct Touch {
     pub feature: u64,
 }
 
+impl Touch {
+    /// Two points whose distance along the normal is not expected to change.
+    #[inline(always)]
+    pub fn new(first: DVec3, second: DVec3, normal: DVec3, feature: u64) -> Touch {
+        let gap = normal.dot(second - first);
+        Touch {
+            first,
+            second,
+            normal,
+            gap,
+            ahead: gap,
+            feature,
+        }
+    }
+}
+
 /// A form at a pose.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placed<'a> {
@@ -416,17 +432,10 @@ impl Narrow {
         for point in &self.manifold.points {
             let first = places[0].transform_point(point.local_p1);
             let second = places[1].transform_point(point.local_p2);
-            let gap = normal.dot(second - first);
-            if gap <= reach {
-                let ids = u64::from(point.fid1.0.rotate_left(16) ^ point.fid2.0);
-                out.push(Touch {
-                    first,
-                    second,
-                    normal,
-                    gap,
-                    ahead: gap,
-                    feature: u64::from(number) << 32 | ids,
-                });
+            let ids = u64::from(point.fid1.0.rotate_left(16) ^ point.fid2.0);
+            let touch = Touch::new(first, second, normal, u64::from(number) << 32 | ids);
+            if touch.gap <= reach {
+                out.push(touch);
             }
         }
     }

@@ -24,7 +24,7 @@ fn visit(row: &mut ContactRow, movers: &mut Movers) -> f64 {
     }
     let b = sub(&u, &mul_vec(&row.w, &row.lambda));
     // Where it slides now it is likely to go on so.
-    let (sliding, rubbing) = (hypot2(&u), hypot2(&row.lambda));
+    let (sliding, rubbing) = (tangential_square(&u), tangential_square(&row.lambda));
     let next = solve_block_near(&row.w, &b, row.mu, (sliding / rubbing).sqrt());
     let change = sub(&next, &row.lambda);
     if change != [0.0; 3] {
@@ -40,7 +40,7 @@ fn visit(row: &mut ContactRow, movers: &mut Movers) -> f64 {
 }
 
 /// Square of the tangential part.
-fn hypot2(x: &V3) -> f64 {
+fn tangential_square(x: &V3) -> f64 {
     x[1] * x[1] + x[2] * x[2]
 }
 
@@ -335,13 +335,9 @@ pub(super) mod tests {
             let (mut movers, mut rows) = heap(&mut numbers);
             let mut sweeper = Sweeper::default();
             let (count, enough) = sweeper.solve(&mut rows, &mut movers, 1e-13, 20_000);
-            println!("{count} sweeps, residual {:e}", residual(&rows, &movers));
             assert!(enough && sweeper.rest.len() == 27, "{count}");
-            assert!(
-                residual(&rows, &movers) < 1e-9,
-                "{:e}",
-                residual(&rows, &movers)
-            );
+            let left = residual(&rows, &movers);
+            assert!(left < 1e-9, "{left:e}");
             for row in &rows {
                 let [n, x, y] = row.lambda;
                 let slides = x.hypot(y) >= row.mu * n * (1.0 - 1e-9);

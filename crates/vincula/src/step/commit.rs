@@ -20,7 +20,6 @@ pub(super) fn commit(
             work.write_down(work.active[k]);
         }
     }
-    work.is_written = false;
     let mut loose = (0..work.loose.len()).filter(|i| work.loose[*i]);
     if !work.is_sound || loose.any(|i| !is_sound(&work.next[i])) {
         return Err(unsound(model, state, work));

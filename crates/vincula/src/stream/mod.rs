@@ -28,7 +28,7 @@ use vincula_blocks::Line;
 use crate::dual::SolverChoice;
 use crate::integrate::newton::NewtonBlock;
 use crate::integrate::{Integrator, tempered};
-use crate::model::{MemoryBlock, Model, State};
+use crate::model::{Model, State};
 use crate::settings::{Settings, Workspace};
 use crate::step::StepReport;
 use links::{Drifts, Links, Nodes};
@@ -51,8 +51,6 @@ pub(crate) struct Stream {
     /// The unknowns; empty where predicting twice is cheaper than keeping them.
     newton: Vec<NewtonBlock>,
     slots: Vec<Slot>,
-    /// What the next step is to remember.
-    memory: Vec<MemoryBlock>,
     /// Force of each joint: of the position solve, and of the velocity solve, N.
     forces: [Vec<[f64; 3]>; 2],
     /// Steps in a row that were out of the ordinary.
@@ -91,7 +89,6 @@ impl Stream {
             threads,
             newton: vec![NewtonBlock::ZERO; if keep { blocks } else { 0 }],
             slots,
-            memory: vec![MemoryBlock::NONE; blocks],
             forces: [vec![[0.0; 3]; joints], vec![[0.0; 3]; joints]],
             failed: 0,
             resting: 0,
@@ -146,7 +143,7 @@ impl Stream {
             slots: &mut self.slots,
             newton: &mut self.newton,
             next: &mut work.next,
-            memory: &mut self.memory,
+            memory: &mut work.memory,
         };
         each_block(self.threads, blocks.again(), |at| prepare(&pass, at))?;
         let nodes = Nodes::new(&self.links, blocks.slots);
@@ -179,7 +176,7 @@ impl Stream {
 
     /// Everything is sound: the new state replaces the old one.
     fn commit(&mut self, model: &Model, state: &mut State, work: &mut Workspace, h: f64) {
-        std::mem::swap(&mut state.memory, &mut self.memory);
+        std::mem::swap(&mut state.memory, &mut work.memory);
         std::mem::swap(&mut state.blocks, &mut work.next);
         let [first, second] = [0, 1].map(|k| self.forces[k].as_flattened());
         for (mean, (a, b)) in state.multipliers.iter_mut().zip(first.iter().zip(second)) {

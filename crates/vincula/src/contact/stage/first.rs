@@ -1,0 +1,126 @@
+//! First stage: poses that do not overlap.
+
+use super::*;
+
+impl Stage {
+    /// Rows of the first stage at the present iterate. Forces start as those remembered, or, in
+    /// a later iteration of the same step, as those of the last one.
+    pub fn first(&mut self, scene: &Scene<'_>, dual: &mut Dual) {
+        let again = std::mem::replace(&mut self.progress, Progress::Made) == Progress::Made;
+        if again {
+            for (link, row) in self.links.iter_mut().zip(&self.rows) {
+                link.first = [row.lambda, torque_of(row)];
+            }
+        }
+        self.weigh(scene);
+        self.weigh_mechanisms(scene, dual);
+        self.find_turns(scene);
+        self.paths.clear();
+        for (k, mover) in self.movers.all.iter().enumerate() {
+            let [a0, a1] = &self.turns[k];
+            let t0 = start_of(scene.start, mover.body as usize).1;
+            self.paths.push((sub9(a1, a0), sub(&self.centers[k], &t0)));
+        }
+        self.rows.clear();
+        self.sweeper.forget();
+        for (index, point) in scene.points.iter().enumerate() {
+            self.links[index].bent = [0.0; 2];
+            let link = &self.links[index];
+            let frame = frame_of(&point.normal);
+            let mut free = carried(&frame, point, scene.h);
+            free[0] += point.gap - link.aim;
+            for (side, sign) in link.sides.iter().zip([-1.0, 1.0]) {
+                if side.mover == FIXED {
+                    continue;
+                }
+                let (grown, shift) = &self.paths[side.mover as usize];
+                let center = add(&mul_vec(grown, &side.center), shift);
+                let point = match side.radius == 0.0 {
+                    true => center,
+                    false => add(&mul_vec(grown, &side.point), shift),
+                };
+                let moved = [
+                    dot(&frame[0], &center),
+                    dot(&frame[1], &point),
+                    dot(&frame[2], &point),
+                ];
+                free = axpy(&free, sign, &moved);
+            }
+            let at = link.sides.map(|s| s.mover);
+            let mut row = ContactRow::new(frame, at, link.arms, &self.movers);
+            row.free = free;
+            row.mu = point.friction;
+            row.soften(point.compliance + scene.softness * row.w[0]);
+            row.ease(&self.movers);
+            if point.torsional > 0.0 || point.rolling > 0.0 {
+                let about = frame.map(|axis| dot(&axis, &self.turned(&at)));
+                row.resist(point.torsional, point.rolling, about, &self.movers.all);
+            }
+            row.standing = stands(scene, &row);
+            self.rows.push(row);
+        }
+        for (index, row) in self.rows.iter_mut().enumerate() {
+            if again {
+                let last = self.links[index].first.map(|f| along(&row.frame, &f));
+                row.start_from(&mut self.movers, &last);
+            } else if let Some(k) = self.known[index] {
+                row.start_from(&mut self.movers, &scene.memory.entries[k as usize].first);
+            }
+        }
+    }
+
+    /// By how much the second of two movers has turned against the first since the start, rad.
+    fn turned(&self, at: &[u32; 2]) -> V3 {
+        let of = |m: u32| match m {
+            FIXED => [0.0; 3],
+            m => axial(&mult(&self.paths[m as usize].0, &self.turns[m as usize][0])),
+        };
+        sub(&of(at[1]), &of(at[0]))
+    }
+
+    /// Puts into the gaps of loose bodies what the rows leave out: a rotation θ moves a point by
+    /// `(exp θ − 1) r`, not by `θ × r`. Returns the largest change, m.
+    pub fn bend(&mut self) -> f64 {
+        self.bends.clear();
+        self.bends.extend(
+            self.movers
+                .all
+                .iter()
+                .zip(&self.turns)
+                .map(|(mover, turns)| match mover.loose {
+                    true => mul(&sub9(&exp::<false>(&mover.turn), &IDENTITY), &turns[1]),
+                    false => [0.0; 9],
+                }),
+        );
+        let mut largest = 0.0f64;
+        for (row, link) in self.rows.iter_mut().zip(&mut self.links) {
+            for (side, arm, sign) in [(0, &row.a, -1.0), (1, &row.b, 1.0)] {
+                if arm.mover == FIXED || !arm.loose {
+                    continue;
+                }
+                let mover = &self.movers.all[arm.mover as usize];
+                let moved = mul_vec(&self.bends[arm.mover as usize], &link.sides[side].center);
+                let bent = sign * (dot(&row.frame[0], &moved) - dot(&arm.lever[0], &mover.turn));
+                let change = bent - std::mem::replace(&mut link.bent[side], bent);
+                row.free[0] += change;
+                largest = largest.max(change.abs());
+            }
+        }
+        largest
+    }
+
+    /// Keeps the forces of the first stage. Returns how deep the worst contact ends, m, and how far
+    /// contacts are from Coulomb's law.
+    pub fn end_first(&mut self) -> (f64, f64) {
+        let (mut deepest, mut left) = (0.0f64, Violation::default());
+        for (link, row) in self.links.iter_mut().zip(&self.rows) {
+            link.first = [row.lambda, torque_of(row)];
+            let slip = row.slip(&self.movers.all);
+            left.add(row, &slip);
+            let gap = slip[0] - row.soft * row.lambda[0] + link.aim;
+            deepest = deepest.max(-gap);
+            link.touches = row.lambda[0] > 0.0 || gap <= TOUCHING;
+        }
+        (deepest, left.relative())
+    }
+}
