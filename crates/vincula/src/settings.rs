@@ -174,6 +174,8 @@ pub struct Workspace {
     pub(crate) bent: Vec<[Lane; 3]>,
     /// Whether the last linearisation was.
     pub(crate) was_bent: bool,
+    /// How far rows are open at the end of the step, m, where Newton's iteration has measured it.
+    pub(crate) measured: Option<f64>,
     /// Mean force of each row over the step, N.
     pub(crate) multipliers: Vec<f64>,
     /// Force of each row in the current Newton iteration, N.
@@ -305,6 +307,7 @@ impl Workspace {
             is_sound: true,
             bent: vec![STRAIGHT; blocks],
             was_bent: false,
+            measured: None,
             end: model.ground.is_some().then(|| State::at_rest(model)),
             linear,
             stream: None,
@@ -329,6 +332,12 @@ impl Workspace {
     /// The dual system: its islands and plans.
     pub fn dual(&self) -> &Dual {
         &self.dual
+    }
+
+    /// Whether rows that are constraints of joints are all there is.
+    pub(crate) fn moves_only_joints(&self, model: &Model) -> bool {
+        let bare = model.couplings.is_empty() && self.contacts.points.is_empty();
+        bare && !self.dual.has_axes()
     }
 
     /// Applies the forces that the dual system was solved for, up to `Dual::put_loads`.

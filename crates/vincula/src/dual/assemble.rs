@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::linearize::{GeneralRow, SideRows, dot9};
 use super::ports::NO_PORT;
-use super::{Dual, Incidence};
+use super::{Dual, Hold, Incidence};
 use crate::body::affine::Inverse;
 use crate::integrate::newton::NewtonBlock;
 use crate::math::lanes::{gather, place};
@@ -45,9 +45,16 @@ impl Dual {
                 self.add_hub(body, hub, work);
                 continue;
             }
-            if self.simple[body] {
-                self.add_link(body);
-                continue;
+            match self.holds[body] {
+                Hold::Points => {
+                    self.add_link(body);
+                    continue;
+                }
+                Hold::Axles => {
+                    self.add_axle(body);
+                    continue;
+                }
+                Hold::Otherwise => {}
             }
             let (block, lane) = place(body);
             let response = Response {

@@ -2,13 +2,14 @@
 
 use vincula_blocks::{BlockMatrix, Refinement};
 
+use super::axles::Axles;
 use super::border::Border;
 use super::choose::{Draft, Solver};
 use super::linearize::JointRows;
 use super::plan::{IslandPlan, SolverChoice};
 use super::ports::{NO_PORT, PORTS, PortBlock};
 use super::squares::Squares;
-use super::{Dual, DualFault, Incidence};
+use super::{Dual, DualFault, Hold, Incidence};
 use crate::math::dispatch::Level;
 use crate::math::lanes::{LANES, place, scatter};
 use crate::math::small::V3;
@@ -118,13 +119,13 @@ impl Dual {
         for joint in &model.joints {
             offsets.push(offsets[offsets.len() - 1] + joint.dual_rows());
         }
-        let squares = Squares::new(model, &joints, &offsets);
         let mut dual = Dual {
             islands: Vec::new(),
             axes: Dual::axis_rows(model, &offsets),
             joints,
             general,
-            squares,
+            squares: Squares::default(),
+            axles: Axles::default(),
             ports,
             level,
             lambda: vec![0.0; model.dual_rows()],
@@ -136,15 +137,20 @@ impl Dual {
             edge_starts: vec![0],
             places: vec![(0, 0); model.joints.len()],
             hubs: vec![None; incident.len()],
-            simple: Vec::new(),
+            holds: Vec::new(),
         };
-        dual.simple = (0..incident.len())
-            .map(|body| dual.is_simple(body))
+        dual.holds = (0..incident.len())
+            .map(|body| match dual.is_simple(body) {
+                true => Hold::Points,
+                false => Hold::Otherwise,
+            })
             .collect();
         for joints in islands(model, &incident) {
             dual.add_island(model, joints, choice);
         }
         dual.index_edges();
+        dual.axles = Axles::new(&mut dual, model);
+        dual.squares = Squares::new(model, &dual.joints, &dual.offsets);
         dual.add_border(model);
         dual
     }

@@ -47,6 +47,8 @@ pub(crate) struct SideRows {
     pub count: u8,
     /// Port of the body that is this point.
     pub port: u8,
+    /// Whether `axles.rs` looks after the rows that are not the point.
+    pub axle: bool,
 }
 
 /// A linearised joint.
@@ -77,6 +79,7 @@ impl JointRows {
                 general: first,
                 count: count as u8,
                 port: NO_PORT,
+                axle: false,
             }
         };
         JointRows {
@@ -90,6 +93,13 @@ impl JointRows {
 }
 
 impl JointRows {
+    /// Whether nothing needs the gradients of its square rows.
+    #[inline(always)]
+    pub(super) fn is_braced(&self) -> bool {
+        let braced = |side: &SideRows| side.axle || side.body == WORLD;
+        (self.a.axle || self.b.axle) && braced(&self.a) && braced(&self.b)
+    }
+
     /// Whether `squares.rs` looks after this general row.
     #[inline(always)]
     pub(super) fn is_square(&self, general: usize) -> bool {
@@ -196,6 +206,10 @@ impl Dual {
         }
         self.squares
             .linearize(self.level, work, moved, responds, &mut self.general);
+        self.axles.exchange(work, moved);
+        if responds {
+            self.axles.respond(self.level, work, &self.ports);
+        }
         for (rows, joint) in self.joints.iter().zip(&model.joints) {
             if rows.a.count == rows.squares.1 {
                 continue;

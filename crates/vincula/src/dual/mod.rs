@@ -7,6 +7,7 @@
 
 mod assemble;
 mod axes;
+mod axles;
 mod border;
 mod choose;
 mod hubs;
@@ -33,6 +34,7 @@ use crate::math::lanes::{gather, place, scatter};
 use crate::math::small::*;
 use crate::model::Model;
 use axes::AxisRow;
+use axles::Axles;
 use border::Border;
 use hubs::Hub;
 use island::Island;
@@ -46,6 +48,17 @@ pub(crate) struct Incidence {
     joint: u32,
     first: bool,
     port: u8,
+}
+
+/// How joints hold a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hold {
+    /// At points that have a port.
+    Points,
+    /// At such points, and by square rows that go with them.
+    Axles,
+    /// In any other way.
+    Otherwise,
 }
 
 /// The dual system of a model, sized once.
@@ -71,8 +84,10 @@ pub struct Dual {
     places: Vec<(u32, u32)>,
     /// The bodies that are kept as unknowns.
     hubs: Vec<Option<Hub>>,
-    /// Whether all joints of a body are points that have a port.
-    simple: Vec<bool>,
+    /// How joints hold each body.
+    holds: Vec<Hold>,
+    /// Square rows of bodies that have little else.
+    axles: Axles,
     /// Points of the bodies, by block.
     ports: Vec<PortBlock>,
     level: Level,
@@ -118,6 +133,7 @@ impl Dual {
         if !self.is_empty() {
             ports::find_compliances(self.level, n, &mut self.ports[block]);
             ports::find_places(self.level, n, &mut self.ports[block]);
+            self.axles.prepare(self.level, block, n);
         }
     }
 
@@ -132,6 +148,7 @@ impl Dual {
     pub(crate) fn find_places(&mut self, block: usize, n: &NewtonBlock) {
         if !self.is_empty() {
             ports::find_places(self.level, n, &mut self.ports[block]);
+            self.axles.find_places(self.level, block, n);
         }
     }
 
@@ -139,6 +156,7 @@ impl Dual {
     pub(crate) fn find_velocities(&mut self, block: usize, n: &NewtonBlock) {
         if !self.is_empty() {
             ports::find_velocities(self.level, n, &mut self.ports[block]);
+            self.axles.find_velocities(self.level, block, n);
         }
     }
 
@@ -148,6 +166,7 @@ impl Dual {
             let ports = &mut self.ports[block];
             ports::put_loads(self.level, ports, n);
             ports.force = PortBlock::NONE.force;
+            self.axles.put_loads(self.level, block, n);
         }
     }
 
@@ -179,6 +198,7 @@ impl Dual {
         }
         let mut worst = 0.0f64;
         self.squares.measure(self.level, work, &mut self.lambda);
+        self.axles.measure(&mut self.lambda);
         for index in 0..self.joints.len() {
             let rows = &self.joints[index];
             let range = self.offsets[index]..self.offsets[index + 1];
@@ -278,7 +298,11 @@ impl Dual {
                         out[k] += h * side.sign * u[k];
                     }
                 }
-                if side.count > 0 {
+                if side.axle {
+                    for k in 0..side.count as usize {
+                        out[3 + k] += h * self.axles.rate(side, k, (block, lane));
+                    }
+                } else if side.count > 0 {
                     let rate: M3 = gather(&n.w, lane);
                     let v: V3 = gather(&n.v, lane);
                     let first = if rows.points { 3 } else { 0 };
@@ -333,6 +357,12 @@ impl Dual {
                     }
                 }
                 if rest.is_empty() {
+                    continue;
+                }
+                if side.axle {
+                    for (k, l) in rest.iter().enumerate() {
+                        self.axles.load(side, k, (block, lane), *l);
+                    }
                     continue;
                 }
                 let mut load: M3 = gather(&n.load, lane);

@@ -35,6 +35,8 @@ struct Eight {
     rows: [u32; LANES],
     length: Lane,
     axes: Vec<Axes>,
+    /// Whether axles look after these joints (`axles.rs`), but for their turning.
+    braced: bool,
 }
 
 /// All square rows of a model.
@@ -66,21 +68,22 @@ impl Squares {
             torque_of: vec![NONE; model.params.len()],
             ..Squares::default()
         };
-        // Joints of one count that are being gathered.
-        let mut open: [Option<usize>; 4] = [None; 4];
+        // Joints of one count, with axles and without, that are being gathered.
+        let mut open: [[Option<usize>; 4]; 2] = [[None; 4]; 2];
         for (index, (joint, rows)) in model.joints.iter().zip(joints).enumerate() {
             let count = rows.squares.1 as usize;
             if count == 0 {
                 continue;
             }
-            let eight = *open[count].get_or_insert_with(|| {
-                squares.eights.push(Eight::new(count));
+            let open = &mut open[usize::from(rows.is_braced())][count];
+            let eight = *open.get_or_insert_with(|| {
+                squares.eights.push(Eight::new(count, rows.is_braced()));
                 squares.eights.len() - 1
             });
             let eight = &mut squares.eights[eight];
             eight.add(joint, rows, offsets[index]);
             if eight.used == LANES {
-                open[count] = None;
+                *open = None;
             }
             for body in [rows.a.body(), rows.b.body()].into_iter().flatten() {
                 let block = place(body).0;
@@ -95,7 +98,7 @@ impl Squares {
 }
 
 impl Eight {
-    fn new(count: usize) -> Eight {
+    fn new(count: usize, braced: bool) -> Eight {
         Eight {
             used: 0,
             bodies: [[WORLD; LANES]; 2],
@@ -103,6 +106,7 @@ impl Eight {
             rows: [0; LANES],
             length: [0.0; LANES],
             axes: vec![[[[0.0; LANES]; 3]; 2]; count],
+            braced,
         }
     }
 
@@ -271,22 +275,6 @@ fn add_loads_lanes(params: &ParamBlock, scheme: &Scheme, torque: &[Lane; 3], n: 
     }
 }
 
-/// `x ⊗ y`.
-#[inline(always)]
-fn outer(x: &V3, y: &V3) -> M3 {
-    [
-        x[0] * y[0],
-        x[0] * y[1],
-        x[0] * y[2],
-        x[1] * y[0],
-        x[1] * y[1],
-        x[1] * y[2],
-        x[2] * y[0],
-        x[2] * y[1],
-        x[2] * y[2],
-    ]
-}
-
 impl Squares {
     /// Gradients of all rows, and their responses if asked for; see `Dual::linearize`.
     pub fn linearize(
@@ -303,7 +291,7 @@ impl Squares {
         };
         let (mut rot, mut a, mut p) = (NO_ENDS, NO_ENDS, NO_ENDS);
         let mut inverse = [[[0.0; LANES]; 16]; 2];
-        for eight in &self.eights {
+        for eight in self.eights.iter().filter(|eight| !eight.braced) {
             eight.gather(&IDENTITY, |block| &work[block].rot, &mut rot);
             eight.gather(&IDENTITY, |block| &work[block].a, &mut a);
             if moved {
@@ -328,7 +316,7 @@ impl Squares {
     /// Values of all rows at the iterate, m.
     pub fn measure(&self, level: Level, work: &[NewtonBlock], rows: &mut [f64]) {
         let (mut values, mut a) = ([0.0; LANES], NO_ENDS);
-        for eight in &self.eights {
+        for eight in self.eights.iter().filter(|eight| !eight.braced) {
             eight.gather(&IDENTITY, |block| &work[block].a, &mut a);
             for (k, axes) in eight.axes.iter().enumerate() {
                 find_values(level, axes, &eight.length, &a, &mut values);

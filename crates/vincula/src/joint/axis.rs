@@ -245,6 +245,13 @@ impl AxisKind {
         }
     }
 
+    /// The angle of a hinge whose axes two maps carry, rad.
+    pub(crate) fn angle([a, b]: &[M3; 2], [axes_a, axes_b]: [&[V3; 3]; 2]) -> f64 {
+        let x = mul_vec(b, &axes_b[0]);
+        let along = |k: usize| dot(&mul_vec(a, &axes_a[k]), &x);
+        f64::atan2(along(1), along(0))
+    }
+
     /// Whether it is an angle.
     pub fn is_angle(self) -> bool {
         !matches!(self, AxisKind::Shift | AxisKind::Across(_))

@@ -178,6 +178,22 @@ pub fn mul_skew(a: &M3, w: &V3) -> M3 {
     [x[0], x[1], x[2], y[0], y[1], y[2], z[0], z[1], z[2]]
 }
 
+/// `x ⊗ y`.
+#[inline(always)]
+pub fn outer(x: &V3, y: &V3) -> M3 {
+    [
+        x[0] * y[0],
+        x[0] * y[1],
+        x[0] * y[2],
+        x[1] * y[0],
+        x[1] * y[1],
+        x[1] * y[2],
+        x[2] * y[0],
+        x[2] * y[1],
+        x[2] * y[2],
+    ]
+}
+
 /// A + k B.
 #[inline(always)]
 pub fn axpy9(a: &M3, k: f64, b: &M3) -> M3 {

@@ -6,6 +6,7 @@ use super::{BodyId, Endpoint, JointId, Model, Pose, Twist};
 use crate::body::affine::strain;
 use crate::contact::memory::Memory;
 use crate::dual::unwrap;
+use crate::joint::axis::{Axis, AxisKind};
 use crate::joint::rows::{Carried, Gradient};
 use crate::joint::{Joint, Side};
 use crate::math::lanes::{LANES, Lane, gather, place, scatter};
@@ -187,6 +188,14 @@ impl State {
         }
     }
 
+    /// The map that carries the axes of a side.
+    fn map_of(&self, side: &Side) -> M3 {
+        match side.endpoint {
+            Endpoint::World => IDENTITY,
+            Endpoint::Body(id) => self.affine_map(id),
+        }
+    }
+
     /// Reads the free coordinates off the poses; angles stay near what they were.
     pub fn measure_coordinates(&mut self, model: &Model) {
         if self.coordinates.is_empty() {
@@ -196,9 +205,20 @@ impl State {
             if joint.axes.is_empty() {
                 continue;
             }
+            let start = model.axis_starts[index];
+            if let [Axis { kind, .. }] = joint.axes[..]
+                && kind == AxisKind::Angle
+            {
+                // Most joints are hinges.
+                let ends = [&joint.a, &joint.b].map(|side| self.map_of(side));
+                let angle = AxisKind::angle(&ends, [&joint.a.axes, &joint.b.axes]);
+                let place = &mut self.coordinates[start];
+                *place = unwrap(kind, angle, *place);
+                continue;
+            }
             let (a, b) = (self.carried(&joint.a), self.carried(&joint.b));
             for (k, axis) in joint.axes.iter().enumerate() {
-                let place = &mut self.coordinates[model.axis_starts[index] + k];
+                let place = &mut self.coordinates[start + k];
                 *place = unwrap(axis.kind, axis.kind.value(&a, &b), *place);
             }
         }

@@ -204,7 +204,11 @@ fn advance(
     let mut report = solve_step(model, state, work, &scheme)?;
     work.keep_multipliers();
     find_velocity(model, state, control, work, &scheme, &mut report)?;
-    report.residual = work.dual.violation(model, &work.newton, h);
+    report.residual = match work.measured {
+        // The velocity moves nothing.
+        Some(violation) => violation,
+        None => work.dual.violation(model, &work.newton, h),
+    };
     commit(model, state, work, h)?;
     Ok(report)
 }

@@ -49,6 +49,7 @@ pub(super) fn solve_step(
     let flies_again = work.settings.integrator == Integrator::Rattle;
     let mut descent = Descent::new();
     let mut agreeing = 0;
+    work.measured = None;
     loop {
         report.iterations += 1;
         if !flies_again {
@@ -109,6 +110,9 @@ pub(super) fn solve_step(
             // With contacts the last solve has closed the joints, and turning would open them.
             if !report.converged && !flies_again && work.contacts.points.is_empty() {
                 descent.advance(model, state, work, scheme, report.update);
+            }
+            if report.converged && !work.linear && work.moves_only_joints(model) {
+                work.measured = Some(fit.violation);
             }
             let gave_up = !report.converged && work.settings.integrator == Integrator::Tempered;
             if gave_up && fit.violation > GAPING {
@@ -264,14 +268,14 @@ pub(super) fn correct(
             work.dual.find_places(index, &work.newton[index]);
         }
     }
-    let mut previous = f64::INFINITY;
+    let (mut previous, mut update) = (f64::INFINITY, 0.0f64);
     for pass in 0.. {
         let violation = work.dual.violation(model, &work.newton, h);
         let first = pass == 0;
         let stuck = pass > 1 && !(violation < 0.5 * previous);
         if !first && (violation <= rule.residual || stuck) {
             return Ok(Fit {
-                update: largest_update(work),
+                update,
                 violation,
                 stretch: None,
             });
@@ -282,7 +286,8 @@ pub(super) fn correct(
             settle_axes(model, work, h)?;
         }
         work.apply_dual(first && fresh);
-        let (mut update, mut stretch) = (0.0f64, 0.0f64);
+        let mut stretch = 0.0f64;
+        update = 0.0;
         let again = !work.dual.is_empty() && !work.linear;
         for &index in &work.active {
             let n = &mut work.newton[index];
@@ -304,11 +309,11 @@ pub(super) fn correct(
                 stretch: Some(stretch),
             });
         }
-        if first && fresh && !(largest_update(work) <= CHORD) {
+        if first && fresh && !(update <= CHORD) {
             // The old gradients say nothing so far away.
             let violation = work.dual.violation(model, &work.newton, h);
             return Ok(Fit {
-                update: largest_update(work),
+                update,
                 violation,
                 stretch: None,
             });

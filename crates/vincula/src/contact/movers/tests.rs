@@ -37,6 +37,7 @@ fn pair() -> (crate::settings::Workspace, Movers) {
     let (a, b) = (rod("a", 0.0), rod("b", 1.0));
     let at = DVec3::new(0.5, 0.05, 0.0);
     builder.joint(JointDef::hinge("hinge", a, b, at, DVec3::Y));
+    builder.collider(ColliderDef::ground("ground", -100.0));
     let model = builder.build().unwrap();
     let mut work = Workspace::new(&model, Settings::default());
     let (mut state, control) = (model.initial_state(), Control::new(&model));
