@@ -22,6 +22,9 @@ use crate::{
 };
 use std::sync::Arc;
 
+/// Numbers in the factors from which on a second thread is worth spawning.
+const WORTH: usize = 200_000;
+
 /// Direct solver for graphs with many paths.
 pub struct Condensed {
     pattern: Arc<Pattern>,
@@ -37,6 +40,8 @@ pub struct Condensed {
     factored: bool,
     /// Relative size below which a pivot counts as zero.
     pub tolerance: f64,
+    /// Threads at most; results do not depend on it.
+    pub threads: usize,
 }
 
 impl Condensed {
@@ -62,6 +67,7 @@ impl Condensed {
             rows,
             factored: false,
             tolerance: PIVOT_TOLERANCE,
+            threads: 1,
         })
     }
 
@@ -103,10 +109,11 @@ impl Factorization for Condensed {
         self.factored = false;
         let front = self
             .elimination
-            .factor(matrix, self.tolerance)
+            .factor(matrix, self.tolerance, self.front_threads())
             .report(matrix, |node| node)?;
-        let schur = self.elimination.schur();
-        self.reduced.values_mut().copy_from_slice(schur);
+        self.elimination
+            .read_schur(self.front_threads(), self.reduced.values_mut());
+        self.solver.threads = self.threads;
         let rest = self
             .solver
             .factor(&self.reduced)
@@ -132,20 +139,27 @@ impl Factorization for Condensed {
         if !self.factored {
             return Err(SolveError::NotFactored);
         }
-        self.elimination.solve_forward(rhs);
-        for (target, &row) in self.vector.iter_mut().zip(&self.rows) {
-            *target = rhs[row];
-        }
+        let threads = self.front_threads();
+        self.elimination
+            .condense(rhs, &self.rows, &mut self.vector, threads);
         self.solver.solve(&mut self.vector)?;
-        for (value, &row) in self.vector.iter().zip(&self.rows) {
-            rhs[row] = *value;
-        }
-        self.elimination.solve_backward(rhs);
+        self.elimination
+            .expand(rhs, &self.rows, &self.vector, threads);
         Ok(())
     }
 }
 
 impl Condensed {
+    /// Threads that are worth it for what comes before the sparse factorization.
+    fn front_threads(&self) -> usize {
+        let large = self.elimination.stored() >= WORTH;
+        if large && self.elimination.is_divided() {
+            self.threads
+        } else {
+            1
+        }
+    }
+
     /// Names a node of the whole instead of one of the rest.
     fn rename(&self, error: FactorError) -> FactorError {
         match error {

@@ -13,17 +13,24 @@
 //! uses this file without closures, `Loops` with. `Condensed` leaves so many nodes that
 //! the Schur complement is kept sparse, laid out like the values of a `BlockMatrix`.
 //!
+//! There the steps fall into two halves where that is possible. Each subtracts from a Schur
+//! complement of its own, and the two are added; that is so on one thread and on two.
+//!
 //! Patterns with negative nodes (`role.rs`) are eliminated in the same way. There a pivot
 //! that vanishes need not mean a redundant row, so it is shifted and not dropped, and
 //! refinement takes the shift out again.
 
-use crate::census::Census;
+mod planner;
+
+use crate::census::{Census, Pivots};
 use crate::chain_kernel::TINY;
 use crate::matrix::{BlockMatrix, Pattern};
-use crate::ordering::later_neighbours;
 use crate::role::pivot_scales;
 use crate::small::{self, Rule};
+use crate::threads::both;
 use crate::{MAX_BLOCK, PatternError};
+use planner::Planner;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What a vanishing pivot becomes beside negative nodes, relative to its scale: far above
@@ -42,7 +49,8 @@ struct Step {
     first_update: usize,
 }
 
-/// A later neighbour of a step.
+/// A later neighbour of a step. The row of a closure is counted among the rows of the closures if
+/// the Schur complement is sparse.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     size: usize,
@@ -67,20 +75,70 @@ struct Load {
     transposed: bool,
 }
 
-/// The symbolic and numeric factors.
+/// Where the steps fall into halves: the first step, number, scalar row and node of the second.
+#[derive(Clone, Copy, Debug)]
+struct Cut {
+    step: usize,
+    value: usize,
+    row: usize,
+    node: usize,
+}
+
+impl Cut {
+    /// Everything is in the first half.
+    fn nowhere(steps: usize, values: usize) -> Cut {
+        Cut {
+            step: steps,
+            value: values,
+            row: usize::MAX,
+            node: usize::MAX,
+        }
+    }
+}
+
+/// What does not change.
 #[derive(Clone, Debug)]
-pub(crate) struct Elimination {
+struct Plan {
     steps: Vec<Step>,
     links: Vec<Link>,
     targets: Vec<Target>,
+    /// In the order of their targets.
     loads: Vec<Load>,
-    values: Vec<f64>,
-    scratch: Vec<f64>,
-    scales: Vec<f64>,
+    /// Ranges of the factors that nothing is loaded to, ascending.
+    holes: Vec<[usize; 2]>,
     schur_offset: usize,
     /// Whether the Schur complement is dense, of which only the lower triangle is kept.
     dense: bool,
     shift: f64,
+}
+
+/// The symbolic and numeric factors.
+#[derive(Clone, Debug)]
+pub(crate) struct Elimination {
+    plan: Plan,
+    cut: Cut,
+    /// Factors, then the Schur complement.
+    values: Vec<f64>,
+    /// What the second half subtracts from the Schur complement.
+    second: Vec<f64>,
+    scratch: [Vec<f64>; 2],
+    scales: Vec<f64>,
+    /// What each half subtracts from the right-hand side of the closures, if these are sparse.
+    gifts: [Vec<f64>; 2],
+}
+
+/// One half at work: its factors, from a place on, and its Schur complement.
+struct Half<'a> {
+    steps: Range<usize>,
+    start: usize,
+    factors: &'a mut [f64],
+    schur: &'a mut [f64],
+    scratch: &'a mut [f64],
+    /// Sizes to compare pivots with, from the row of this on.
+    scales: &'a mut [f64],
+    row: usize,
+    /// The nodes of these rows.
+    nodes: Range<usize>,
 }
 
 impl Elimination {
@@ -102,15 +160,38 @@ impl Elimination {
         Ok((planner.plan(), remainder))
     }
 
-    /// The Schur complement: if dense, row by row, lower triangle; if sparse, laid out like
-    /// the values of its pattern.
+    /// The Schur complement: row by row, lower triangle, if it is dense.
     pub fn schur(&self) -> &[f64] {
-        &self.values[self.schur_offset..]
+        &self.values[self.plan.schur_offset..]
+    }
+
+    /// Writes the Schur complement, laid out like the values of its pattern, if it is sparse.
+    pub fn read_schur(&self, threads: usize, target: &mut [f64]) {
+        let schur = self.schur();
+        if self.second.is_empty() {
+            target.copy_from_slice(schur);
+            return;
+        }
+        let middle = target.len() / 2;
+        let (a, b) = target.split_at_mut(middle);
+        let add = |target: &mut [f64], range: Range<usize>| {
+            let sources = schur[range.clone()].iter().zip(&self.second[range]);
+            for (target, (a, b)) in target.iter_mut().zip(sources) {
+                *target = a + b;
+            }
+        };
+        let end = schur.len();
+        both(threads, || add(a, 0..middle), || add(b, middle..end));
+    }
+
+    /// Whether there are two halves.
+    pub fn is_divided(&self) -> bool {
+        self.cut.step < self.plan.steps.len()
     }
 
     /// Numbers that the factors hold, without the Schur complement.
     pub fn stored(&self) -> usize {
-        self.schur_offset
+        self.plan.schur_offset
     }
 
     /// The size that the pivot of each scalar row is compared with, since `factor`.
@@ -119,53 +200,168 @@ impl Elimination {
     }
 
     /// Eliminates everything but the closures.
-    pub fn factor(&mut self, matrix: &BlockMatrix, tolerance: f64) -> Census {
-        self.load(matrix.values());
-        pivot_scales(matrix, &mut self.scales);
+    pub fn factor(&mut self, matrix: &BlockMatrix, tolerance: f64, threads: usize) -> Census {
+        let (plan, cut) = (&self.plan, self.cut);
+        let nodes = matrix.pattern().nodes();
+        let (factors, schur) = self.values.split_at_mut(plan.schur_offset);
+        let (a, b) = factors.split_at_mut(cut.value);
+        let rows = cut.row.min(self.scales.len());
+        let (scales_a, scales_b) = self.scales.split_at_mut(rows);
+        let [scratch_a, scratch_b] = &mut self.scratch;
+        let middle = cut.node.min(nodes);
+        let first = Half {
+            steps: 0..cut.step,
+            start: 0,
+            factors: a,
+            schur,
+            scratch: scratch_a,
+            scales: scales_a,
+            row: 0,
+            nodes: 0..middle,
+        };
+        let second = Half {
+            steps: cut.step..plan.steps.len(),
+            start: cut.value,
+            factors: b,
+            schur: &mut self.second,
+            scratch: scratch_b,
+            scales: scales_b,
+            row: rows,
+            nodes: middle..nodes,
+        };
+        let run = |mut half: Half<'_>, first: bool| {
+            plan.load(&mut half, matrix.values(), first);
+            pivot_scales(matrix, half.nodes.clone(), half.scales);
+            plan.factor(&mut half, tolerance)
+        };
+        let (mut census, other) = both(threads, || run(first, true), || run(second, false));
+        census.merge(other);
+        census
+    }
+
+    /// Forward substitution; the entries of closures become their right-hand side.
+    pub fn solve_forward(&self, rhs: &mut [f64]) {
+        let (plan, steps) = (&self.plan, 0..self.plan.steps.len());
+        plan.forward::<false>(&self.values, steps, rhs, 0, &mut []);
+    }
+
+    /// Backward substitution, once the entries of closures are solved.
+    pub fn solve_backward(&self, rhs: &mut [f64]) {
+        let (plan, steps) = (&self.plan, 0..self.plan.steps.len());
+        plan.backward::<false>(&self.values, steps, rhs, 0, &[]);
+    }
+
+    /// Forward substitution with a sparse remainder, whose scalar rows are `rows` and whose
+    /// right-hand side goes to `rest`.
+    pub fn condense(&mut self, rhs: &mut [f64], rows: &[usize], rest: &mut [f64], threads: usize) {
+        let (plan, values, cut) = (&self.plan, &self.values, self.cut);
+        let [gift_a, gift_b] = &mut self.gifts;
+        let middle = cut.row.min(rhs.len());
+        let (a, b) = rhs.split_at_mut(middle);
+        let run = |steps, rhs: &mut [f64], start, gift: &mut Vec<f64>| {
+            gift.fill(0.0);
+            plan.forward::<true>(values, steps, rhs, start, gift);
+        };
+        both(
+            threads,
+            || run(0..cut.step, a, 0, gift_a),
+            || run(cut.step..plan.steps.len(), b, middle, gift_b),
+        );
+        let gifts = self.gifts[0].iter().zip(&self.gifts[1]);
+        for ((target, &row), (a, b)) in rest.iter_mut().zip(rows).zip(gifts) {
+            *target = rhs[row] + (a + b);
+        }
+    }
+
+    /// Backward substitution, once the remainder is solved.
+    pub fn expand(&self, rhs: &mut [f64], rows: &[usize], rest: &[f64], threads: usize) {
+        let (plan, values, cut) = (&self.plan, &self.values, self.cut);
+        for (value, &row) in rest.iter().zip(rows) {
+            rhs[row] = *value;
+        }
+        let middle = cut.row.min(rhs.len());
+        let (a, b) = rhs.split_at_mut(middle);
+        both(
+            threads,
+            || plan.backward::<true>(values, 0..cut.step, a, 0, rest),
+            || plan.backward::<true>(values, cut.step..plan.steps.len(), b, middle, rest),
+        );
+    }
+}
+
+impl Plan {
+    /// Finds the ranges that no load covers.
+    fn find_holes(&mut self) {
+        let inside = |load: &&Load| load.to.offset < self.schur_offset;
+        let mut covered: Vec<[usize; 2]> = self
+            .loads
+            .iter()
+            .filter(inside)
+            .map(|load| {
+                [
+                    load.to.offset,
+                    load.to.offset + load.shape[0] * load.shape[1],
+                ]
+            })
+            .collect();
+        covered.sort_unstable();
+        covered.push([self.schur_offset; 2]);
+        let mut end = 0;
+        for [start, next] in covered {
+            if start > end {
+                self.holes.push([end, start]);
+            }
+            end = end.max(next);
+        }
+    }
+
+    /// Copies the numbers of one half; those of the Schur complement are with the first.
+    fn load(&self, half: &mut Half<'_>, source: &[f64], first: bool) {
+        let end = half.start + half.factors.len();
+        let place = |limit: usize| self.loads.partition_point(|load| load.to.offset < limit);
+        // A hole may lie across the cut.
+        for [from, to] in &self.holes {
+            let (from, to) = ((*from).max(half.start), (*to).min(end));
+            if from < to {
+                half.factors[from - half.start..to - half.start].fill(0.0);
+            }
+        }
+        for load in &self.loads[place(half.start)..place(end)] {
+            load.copy(source, half.factors, half.start);
+        }
+        half.schur.fill(0.0);
+        if first {
+            for load in &self.loads[place(self.schur_offset)..] {
+                load.copy(source, half.schur, self.schur_offset);
+            }
+        }
+    }
+
+    fn factor(&self, half: &mut Half<'_>, tolerance: f64) -> Census {
         let mut census = Census::default();
-        for s in 0..self.steps.len() {
-            let step = self.steps[s];
+        for step in &self.steps[half.steps.clone()] {
             let rule = Rule {
                 tolerance,
                 sign: step.sign,
                 shift: self.shift,
             };
-            let found = self.eliminate(&step, rule);
+            let found = self.eliminate(step, rule, half);
             census.add(step.node, found);
         }
         census
     }
 
-    fn load(&mut self, source: &[f64]) {
-        self.values.fill(0.0);
-        for load in &self.loads {
-            let [rows, columns] = load.shape;
-            let block = &source[load.from..load.from + rows * columns];
-            for (i, row) in block.chunks_exact(columns).enumerate() {
-                let (start, stride) = (load.to.offset, load.to.stride);
-                if load.transposed {
-                    for (j, value) in row.iter().enumerate() {
-                        self.values[start + j * stride + i] = *value;
-                    }
-                } else {
-                    self.values[start + i * stride..start + i * stride + columns]
-                        .copy_from_slice(row);
-                }
-            }
-        }
-    }
-
-    fn eliminate(&mut self, step: &Step, rule: Rule) -> crate::census::Pivots {
+    fn eliminate(&self, step: &Step, rule: Rule, half: &mut Half<'_>) -> Pivots {
         let n = step.size;
-        let scale = &self.scales[step.row..step.row + n];
+        let scale = &half.scales[step.row - half.row..step.row - half.row + n];
         let links = &self.links[step.links[0]..step.links[1]];
         let width: usize = links.iter().map(|link| link.size).sum();
         let end = step.offset + n * n + n * width;
         // Everything this node touches lies behind its own factors.
-        let (own, later) = self.values.split_at_mut(end);
-        let (pivot, blocks) = own[step.offset..].split_at_mut(n * n);
+        let (own, later) = half.factors.split_at_mut(end - half.start);
+        let (pivot, blocks) = own[step.offset - half.start..].split_at_mut(n * n);
         let found = small::factor(n, pivot, scale, rule);
-        let scratch = &mut self.scratch[..blocks.len()];
+        let scratch = &mut half.scratch[..blocks.len()];
         for (target, &value) in scratch.iter_mut().zip(&*blocks) {
             *target = flush(value);
         }
@@ -192,51 +388,97 @@ impl Elimination {
                 };
                 let g = &scratch[a.offset - base..];
                 let h = &blocks[b.offset - base..];
-                small::subtract_product(
-                    [n, a.size, b.size],
-                    g,
-                    h,
-                    &mut later[target.offset - end..],
-                    target.stride,
-                );
+                let block = match target.offset.checked_sub(self.schur_offset) {
+                    Some(place) => &mut half.schur[place..],
+                    None => &mut later[target.offset - end..],
+                };
+                small::subtract_product([n, a.size, b.size], g, h, block, target.stride);
             }
         }
         found
     }
 
-    /// Forward substitution; the entries of closures become their right-hand side.
-    pub fn solve_forward(&self, rhs: &mut [f64]) {
-        for step in &self.steps {
-            let n = step.size;
-            let pivot = &self.values[step.offset..step.offset + n * n];
+    /// Forward substitution of some steps. The rows of `rhs` begin with `start`; what closures
+    /// get goes to `rest` if they are `APART`.
+    fn forward<const APART: bool>(
+        &self,
+        values: &[f64],
+        steps: Range<usize>,
+        rhs: &mut [f64],
+        start: usize,
+        rest: &mut [f64],
+    ) {
+        for step in &self.steps[steps] {
+            let (n, row) = (step.size, step.row - start);
+            let pivot = &values[step.offset..step.offset + n * n];
             let mut z = [0.0; MAX_BLOCK];
-            for (target, &value) in z.iter_mut().zip(&rhs[step.row..step.row + n]) {
+            for (target, &value) in z.iter_mut().zip(&rhs[row..row + n]) {
                 *target = flush(value);
             }
             small::solve_lower(n, pivot, &mut z);
-            rhs[step.row..step.row + n].copy_from_slice(&z[..n]);
+            rhs[row..row + n].copy_from_slice(&z[..n]);
             for link in &self.links[step.links[0]..step.links[1]] {
-                let block = &self.values[link.offset..link.offset + n * link.size];
-                small::subtract_transposed(n, link.size, block, &z, &mut rhs[link.row..]);
+                let block = &values[link.offset..link.offset + n * link.size];
+                let target = if APART && link.closure {
+                    &mut rest[link.row..]
+                } else {
+                    &mut rhs[link.row - start..]
+                };
+                small::subtract_transposed(n, link.size, block, &z, target);
             }
         }
     }
 
-    /// Backward substitution, once the entries of closures are solved.
-    pub fn solve_backward(&self, rhs: &mut [f64]) {
-        for step in self.steps.iter().rev() {
-            let n = step.size;
-            let pivot = &self.values[step.offset..step.offset + n * n];
+    /// Backward substitution of some steps; see `forward`.
+    fn backward<const APART: bool>(
+        &self,
+        values: &[f64],
+        steps: Range<usize>,
+        rhs: &mut [f64],
+        start: usize,
+        rest: &[f64],
+    ) {
+        for step in self.steps[steps].iter().rev() {
+            let (n, row) = (step.size, step.row - start);
+            let pivot = &values[step.offset..step.offset + n * n];
             let mut x = [0.0; MAX_BLOCK];
-            x[..n].copy_from_slice(&rhs[step.row..step.row + n]);
+            x[..n].copy_from_slice(&rhs[row..row + n]);
             small::scale_by_inverse(n, pivot, &mut x);
             for link in &self.links[step.links[0]..step.links[1]] {
-                let block = &self.values[link.offset..link.offset + n * link.size];
-                small::subtract_forward(n, link.size, block, &rhs[link.row..], &mut x);
+                let block = &values[link.offset..link.offset + n * link.size];
+                let known = if APART && link.closure {
+                    &rest[link.row..]
+                } else {
+                    &rhs[link.row - start..]
+                };
+                small::subtract_forward(n, link.size, block, known, &mut x);
             }
             small::solve_upper(n, pivot, &mut x);
-            for (target, &value) in rhs[step.row..].iter_mut().zip(&x[..n]) {
+            for (target, &value) in rhs[row..].iter_mut().zip(&x[..n]) {
                 *target = flush(value);
+            }
+        }
+    }
+}
+
+impl Load {
+    /// Copies the block to where it goes, among numbers that begin with `start`.
+    fn copy(&self, source: &[f64], values: &mut [f64], start: usize) {
+        let [rows, columns] = self.shape;
+        let block = &source[self.from..self.from + rows * columns];
+        let (first, stride) = (self.to.offset - start, self.to.stride);
+        if self.transposed {
+            for (i, row) in block.chunks_exact(columns).enumerate() {
+                for (j, value) in row.iter().enumerate() {
+                    values[first + j * stride + i] = *value;
+                }
+            }
+        } else if stride == columns {
+            values[first..first + block.len()].copy_from_slice(block);
+        } else {
+            for (i, row) in block.chunks_exact(columns).enumerate() {
+                let place = first + i * stride;
+                values[place..place + columns].copy_from_slice(row);
             }
         }
     }
@@ -246,213 +488,4 @@ impl Elimination {
 #[inline(always)]
 fn flush(value: f64) -> f64 {
     if value.abs() < TINY { 0.0 } else { value }
-}
-
-/// Lays out the factors.
-struct Planner<'a> {
-    pattern: &'a Pattern,
-    /// Eliminated nodes first, closures last.
-    order: Vec<usize>,
-    eliminated: usize,
-    structure: Vec<Vec<usize>>,
-    /// Offset of each step, and of each of its blocks.
-    offsets: Vec<usize>,
-    block_offsets: Vec<Vec<usize>>,
-    schur_offset: usize,
-    schur_rows: Vec<usize>,
-    schur_width: usize,
-    sparse: Option<Arc<Pattern>>,
-}
-
-impl<'a> Planner<'a> {
-    fn new(pattern: &'a Pattern, order: &[usize], closures: &[usize]) -> Self {
-        let all: Vec<usize> = order.iter().chain(closures).copied().collect();
-        let structure = later_neighbours(pattern, &all, order.len());
-        let mut planner = Self {
-            pattern,
-            order: all,
-            eliminated: order.len(),
-            structure,
-            offsets: Vec::with_capacity(order.len()),
-            block_offsets: Vec::with_capacity(order.len()),
-            schur_offset: 0,
-            schur_rows: Vec::with_capacity(closures.len()),
-            schur_width: closures.iter().map(|&node| pattern.size(node)).sum(),
-            sparse: None,
-        };
-        planner.place();
-        planner
-    }
-
-    /// Lays the Schur complement out sparsely; returns its pattern.
-    fn make_sparse(&mut self) -> Result<Arc<Pattern>, PatternError> {
-        let rest = &self.order[self.eliminated..];
-        let mut edges: Vec<(usize, usize)> = Vec::new();
-        for later in &self.structure {
-            let first = later.partition_point(|&q| q < self.eliminated);
-            for (k, &a) in later[first..].iter().enumerate() {
-                let pairs = later[first + k + 1..].iter();
-                edges.extend(pairs.map(|&b| (a - self.eliminated, b - self.eliminated)));
-            }
-        }
-        let mut place = vec![usize::MAX; self.order.len()];
-        for (k, &node) in rest.iter().enumerate() {
-            place[node] = k;
-        }
-        let kept = self.pattern.edges().iter();
-        let kept = kept.map(|&(i, j)| (place[i], place[j]));
-        edges.extend(kept.filter(|&(i, j)| i != usize::MAX && j != usize::MAX));
-        let sizes: Vec<usize> = rest.iter().map(|&node| self.pattern.size(node)).collect();
-        let roles = rest.iter().map(|&node| self.pattern.role(node)).collect();
-        let remainder = Pattern::with_roles(&sizes, &edges, roles)?;
-        self.sparse = Some(Arc::clone(&remainder));
-        Ok(remainder)
-    }
-
-    fn size(&self, position: usize) -> usize {
-        self.pattern.size(self.order[position])
-    }
-
-    fn place(&mut self) {
-        let mut offset = 0;
-        for p in 0..self.eliminated {
-            let n = self.size(p);
-            self.offsets.push(offset);
-            offset += n * n;
-            let mut blocks = Vec::with_capacity(self.structure[p].len());
-            for &q in &self.structure[p] {
-                blocks.push(offset);
-                offset += n * self.size(q);
-            }
-            self.block_offsets.push(blocks);
-        }
-        self.schur_offset = offset;
-        let mut row = 0;
-        for p in self.eliminated..self.order.len() {
-            self.schur_rows.push(row);
-            row += self.size(p);
-        }
-    }
-
-    /// The block of positions `a ≤ b`: rows of `a` unless both are closures.
-    fn target(&self, a: usize, b: usize) -> Target {
-        if let (Some(sparse), true) = (&self.sparse, a >= self.eliminated) {
-            let (i, j) = (a - self.eliminated, b - self.eliminated);
-            let offset = match sparse.edge_index(i, j) {
-                Some(edge) => sparse.edge_offset(edge),
-                None => sparse.diagonal_offset(i),
-            };
-            return Target {
-                offset: self.schur_offset + offset,
-                stride: self.size(b),
-            };
-        }
-        if a >= self.eliminated {
-            let (row, column) = (
-                self.schur_rows[b - self.eliminated],
-                self.schur_rows[a - self.eliminated],
-            );
-            let offset = self.schur_offset + row * self.schur_width + column;
-            return Target {
-                offset,
-                stride: self.schur_width,
-            };
-        }
-        if a == b {
-            return Target {
-                offset: self.offsets[a],
-                stride: self.size(a),
-            };
-        }
-        let place = self.structure[a].partition_point(|&q| q < b);
-        Target {
-            offset: self.block_offsets[a][place],
-            stride: self.size(b),
-        }
-    }
-
-    fn plan(self) -> Elimination {
-        let schur = match &self.sparse {
-            Some(sparse) => sparse.values(),
-            None => self.schur_width * self.schur_width,
-        };
-        let mut plan = Elimination {
-            steps: Vec::with_capacity(self.eliminated),
-            links: Vec::new(),
-            targets: Vec::new(),
-            loads: self.loads(),
-            values: vec![0.0; self.schur_offset + schur],
-            scratch: Vec::new(),
-            scales: vec![0.0; self.pattern.dimension()],
-            schur_offset: self.schur_offset,
-            dense: self.sparse.is_none(),
-            shift: if self.pattern.is_mixed() { SHIFT } else { 0.0 },
-        };
-        let mut widest = 0;
-        for p in 0..self.eliminated {
-            let (first_link, first_update) = (plan.links.len(), plan.targets.len());
-            for (place, &q) in self.structure[p].iter().enumerate() {
-                let node = self.order[q];
-                plan.links.push(Link {
-                    size: self.pattern.size(node),
-                    row: self.pattern.row(node),
-                    offset: self.block_offsets[p][place],
-                    closure: q >= self.eliminated,
-                });
-                plan.targets.extend(
-                    self.structure[p][place..]
-                        .iter()
-                        .map(|&r| self.target(q, r)),
-                );
-            }
-            let node = self.order[p];
-            let width: usize = plan.links[first_link..].iter().map(|link| link.size).sum();
-            widest = widest.max(width * self.pattern.size(node));
-            plan.steps.push(Step {
-                node,
-                size: self.pattern.size(node),
-                row: self.pattern.row(node),
-                offset: self.offsets[p],
-                sign: self.pattern.role(node).sign(),
-                links: [first_link, plan.links.len()],
-                first_update,
-            });
-        }
-        plan.scratch = vec![0.0; widest];
-        plan
-    }
-
-    fn loads(&self) -> Vec<Load> {
-        let mut position = vec![0; self.order.len()];
-        for (p, &node) in self.order.iter().enumerate() {
-            position[node] = p;
-        }
-        let diagonal = (0..self.pattern.nodes()).map(|node| {
-            let n = self.pattern.size(node);
-            let to = self.target(position[node], position[node]);
-            Load {
-                from: self.pattern.diagonal_offset(node),
-                shape: [n, n],
-                to,
-                transposed: false,
-            }
-        });
-        let edges = self
-            .pattern
-            .edges()
-            .iter()
-            .enumerate()
-            .map(|(edge, &(i, j))| {
-                let (a, b) = (position[i].min(position[j]), position[i].max(position[j]));
-                let dense = a >= self.eliminated && self.sparse.is_none();
-                let rows = if dense { b } else { a };
-                Load {
-                    from: self.pattern.edge_offset(edge),
-                    shape: [self.pattern.size(i), self.pattern.size(j)],
-                    to: self.target(a, b),
-                    transposed: rows != position[i],
-                }
-            });
-        diagonal.chain(edges).collect()
-    }
 }

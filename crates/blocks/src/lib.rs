@@ -69,6 +69,7 @@ mod pivoted;
 pub mod refinement;
 pub mod role;
 mod small;
+mod threads;
 pub mod tree;
 pub mod tridiagonal;
 
@@ -86,6 +87,7 @@ pub use ordering::{Plan, Shape, plan};
 pub use partitioned::PartitionedChain;
 pub use refinement::{Refinement, SolveReport};
 pub use role::Role;
+pub use threads::both;
 pub use tree::Tree;
 pub use tridiagonal::Chain;
 

@@ -98,7 +98,7 @@ impl Factorization for Loops {
         self.factored = false;
         let tree = self
             .elimination
-            .factor(matrix, self.tolerance)
+            .factor(matrix, self.tolerance, 1)
             .report(matrix, |node| node)?;
         let schur = self.factor_schur(matrix)?;
         self.factored = true;

@@ -13,6 +13,7 @@
 //! `S`; it has to wait until one of its bodies is eliminated.
 
 use crate::matrix::{BlockMatrix, Pattern};
+use std::ops::Range;
 
 /// What kind of unknowns a node holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,42 +38,45 @@ impl Role {
     }
 }
 
-/// Writes, for each scalar row, the size that its pivot is compared with: the diagonal
-/// entry, and for multipliers also `J H⁻¹ Jᵀ` of the kept bodies, with the diagonal of H.
-pub(crate) fn pivot_scales(matrix: &BlockMatrix, scales: &mut [f64]) {
+/// Writes, for each scalar row of some nodes, the size that its pivot is compared with: the
+/// diagonal entry, and for multipliers also `J H⁻¹ Jᵀ` of the kept bodies, with the diagonal of H.
+pub(crate) fn pivot_scales(matrix: &BlockMatrix, nodes: Range<usize>, scales: &mut [f64]) {
     let pattern = matrix.pattern();
-    for node in 0..pattern.nodes() {
-        let (n, row) = (pattern.size(node), pattern.row(node));
+    let mixed = pattern.is_mixed();
+    let mut rest = scales;
+    for node in nodes {
+        let n = pattern.size(node);
+        let (own, later) = rest.split_at_mut(n);
+        rest = later;
         let block = matrix.diagonal(node);
-        for k in 0..n {
-            scales[row + k] = block[k * n + k].abs();
+        for (k, scale) in own.iter_mut().enumerate() {
+            *scale = block[k * n + k].abs();
         }
-    }
-    for node in 0..pattern.nodes() {
-        if pattern.role(node) == Role::Negative {
-            add_responses(matrix, pattern, node, scales);
+        if mixed && pattern.role(node) != Role::Negative {
+            add_responses(matrix, pattern, node, own);
         }
     }
 }
 
 fn add_responses(matrix: &BlockMatrix, pattern: &Pattern, node: usize, scales: &mut [f64]) {
-    let (n, own) = (pattern.size(node), pattern.row(node));
+    let m = scales.len();
     for &(other, edge) in pattern.neighbours(node) {
-        if pattern.role(other) == Role::Negative {
+        if pattern.role(other) != Role::Negative {
             continue;
         }
-        let (m, row) = (pattern.size(other), pattern.row(other));
-        let block = matrix.edge(edge);
-        for k in 0..m {
-            for c in 0..n {
-                let j = if other < node {
+        let n = pattern.size(other);
+        let (block, diagonal) = (matrix.edge(edge), matrix.diagonal(other));
+        for c in 0..n {
+            let stiffness = diagonal[c * n + c].abs();
+            for (k, scale) in scales.iter_mut().enumerate() {
+                let j = if node < other {
                     block[k * n + c]
                 } else {
                     block[c * m + k]
                 };
-                let stiffness = scales[own + c];
-                if stiffness > 0.0 {
-                    scales[row + k] += j * j / stiffness;
+                // Joints hold points: most of these are zero, and divisions are slow.
+                if j != 0.0 && stiffness > 0.0 {
+                    *scale += j * j / stiffness;
                 }
             }
         }

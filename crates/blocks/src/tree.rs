@@ -54,7 +54,7 @@ impl Factorization for Tree {
         self.factored = false;
         let report = self
             .elimination
-            .factor(matrix, self.tolerance)
+            .factor(matrix, self.tolerance, 1)
             .report(matrix, |node| node)?;
         self.factored = true;
         Ok(report)

@@ -257,7 +257,7 @@ impl Workspace {
         } else {
             detected()
         };
-        let dual = Dual::new(model, settings.solver, level);
+        let dual = Dual::new(model, settings.solver, level, settings.threads);
         let touching = !model.collision.colliders.is_empty();
         let held = touching && !model.joints.is_empty();
         let keeps = [held, touching, held];

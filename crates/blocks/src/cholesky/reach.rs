@@ -32,12 +32,14 @@ pub struct Reach<const N: usize> {
 impl<const N: usize> Reach<N> {
     /// For the order of elimination of this solver.
     pub fn new(cholesky: &Cholesky) -> Reach<N> {
-        let n = cholesky.rows.len();
+        let n = cholesky.scalar.rows.len();
         let mut position = vec![0; n];
-        for (place, &row) in cholesky.rows.iter().enumerate() {
+        for (place, &row) in cholesky.scalar.rows.iter().enumerate() {
             position[row] = place;
         }
         let symbolic = &cholesky.symbolic;
+        let lengths = (0..symbolic.n_supernodes()).map(|s| symbolic.supernode(s).pattern().len());
+        let longest = lengths.max().unwrap_or(0);
         let mut supernode = vec![0; n];
         for s in 0..symbolic.n_supernodes() {
             supernode[symbolic.supernode_begin()[s]..symbolic.supernode_end()[s]].fill(s);
@@ -47,7 +49,7 @@ impl<const N: usize> Reach<N> {
             supernode,
             marked: vec![false; symbolic.n_supernodes()],
             vector: vec![[0.0; N]; n],
-            sums: std::array::from_fn(|_| vec![0.0; cholesky.sums.len()]),
+            sums: std::array::from_fn(|_| vec![0.0; longest]),
         }
     }
 }

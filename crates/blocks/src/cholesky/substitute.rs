@@ -2,67 +2,154 @@
 //!
 //! A supernode's columns below its triangle share their rows, so what they take from the rows
 //! above is summed in contiguous memory first, and each row is looked up once for all columns.
+//!
+//! Both halves of the tree have a vector of their own: their rows, and behind these what they
+//! give to the rows of the top, or later what these are. So neither sees the other.
 
 use super::Cholesky;
+use super::forest::Forest;
+use super::fronts::shape;
+use super::halves::TOP;
+use super::symbolic::Supernodes;
+use crate::threads::both;
+
+/// The vectors of one part.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Vectors {
+    /// Own rows, then those of the top.
+    x: Vec<f64>,
+    /// Room for the rows below the longest supernode.
+    sums: Vec<f64>,
+}
+
+impl Vectors {
+    /// For one part of a forest.
+    pub fn new(symbolic: &Supernodes, forest: &Forest, part: usize) -> Vectors {
+        let own = forest.rows[part + 1] - forest.rows[part];
+        let top = forest.rows[TOP + 1] - forest.rows[TOP];
+        let lengths = forest.supernodes[part]..forest.supernodes[part + 1];
+        let longest = lengths.map(|s| shape(symbolic, s)[1]).max().unwrap_or(0);
+        Vectors {
+            x: vec![0.0; if part == TOP { own } else { own + top }],
+            sums: vec![0.0; longest],
+        }
+    }
+}
 
 impl Cholesky {
-    /// Overwrites the permuted vector by `(L D Lᵀ)⁻¹` times it.
-    pub(super) fn substitute(&mut self) {
-        let supernodes = self.symbolic.n_supernodes();
-        for s in 0..supernodes {
-            self.substitute_forward(s);
+    /// Overwrites the right-hand side by the solution.
+    pub(super) fn substitute(&mut self, rhs: &mut [f64]) {
+        let threads = self.threads();
+        let [mut a, mut b, mut top] = std::mem::take(&mut self.vectors);
+        let given = &*rhs;
+        both(
+            threads,
+            || self.go_up(0, given, &mut a),
+            || self.go_up(1, given, &mut b),
+        );
+        self.read(TOP, given, &mut top.x);
+        let count = top.x.len();
+        for half in [&a.x, &b.x] {
+            let gifts = &half[half.len() - count..];
+            top.x.iter_mut().zip(gifts).for_each(|(x, gift)| *x += gift);
         }
-        for s in (0..supernodes).rev() {
-            self.substitute_backward(s);
+        self.forward(TOP, &mut top);
+        self.backward(TOP, &mut top);
+        let known = &top.x[..];
+        both(
+            threads,
+            || self.come_down(0, known, &mut a),
+            || self.come_down(1, known, &mut b),
+        );
+        for (part, x) in [&a.x, &b.x, &top.x].into_iter().enumerate() {
+            let range = self.forest.rows[part]..self.forest.rows[part + 1];
+            let rows = self.scalar.rows[range.clone()]
+                .iter()
+                .zip(&self.scaling[range]);
+            for (value, (&row, scale)) in x.iter().zip(rows) {
+                rhs[row] = value * scale;
+            }
+        }
+        self.vectors = [a, b, top];
+    }
+
+    /// The rows of a part, scaled.
+    fn read(&self, part: usize, rhs: &[f64], x: &mut [f64]) {
+        let range = self.forest.rows[part]..self.forest.rows[part + 1];
+        let rows = self.scalar.rows[range.clone()]
+            .iter()
+            .zip(&self.scaling[range]);
+        for (target, (&row, scale)) in x.iter_mut().zip(rows) {
+            *target = rhs[row] * scale;
         }
     }
 
-    /// `x ← L⁻¹ x` for the columns of one supernode.
-    fn substitute_forward(&mut self, s: usize) {
-        let symbolic = &self.symbolic;
-        let (begin, end) = (symbolic.supernode_begin()[s], symbolic.supernode_end()[s]);
-        let supernode = symbolic.supernode(s);
-        let rows = supernode.pattern();
-        let (width, height) = (end - begin, end - begin + rows.len());
-        let first = symbolic.col_ptr_for_val()[s];
-        let columns = self.factors[first..first + width * height].chunks_exact(height);
-        let sums = &mut self.sums[..rows.len()];
-        sums.fill(0.0);
-        for (k, column) in columns.enumerate() {
-            let (done, later) = self.vector[begin..end].split_at_mut(k + 1);
-            let x = done[k];
-            let (triangle, below) = column.split_at(width);
-            for (target, l) in later.iter_mut().zip(&triangle[k + 1..]) {
-                *target -= l * x;
+    fn go_up(&self, part: usize, rhs: &[f64], vectors: &mut Vectors) {
+        let own = self.forest.rows[part + 1] - self.forest.rows[part];
+        vectors.x[own..].fill(0.0);
+        self.read(part, rhs, &mut vectors.x);
+        self.forward(part, vectors);
+    }
+
+    fn come_down(&self, part: usize, known: &[f64], vectors: &mut Vectors) {
+        let own = self.forest.rows[part + 1] - self.forest.rows[part];
+        vectors.x[own..].copy_from_slice(known);
+        self.backward(part, vectors);
+    }
+
+    /// `x ← L⁻¹ x` for the columns of one part.
+    fn forward(&self, part: usize, vectors: &mut Vectors) {
+        let Vectors { x, sums } = vectors;
+        let first = self.forest.rows[part];
+        for s in self.forest.supernodes[part]..self.forest.supernodes[part + 1] {
+            let [width, below] = shape(&self.symbolic, s);
+            let begin = self.symbolic.supernode_begin()[s] - first;
+            let sums = &mut sums[..below];
+            sums.fill(0.0);
+            let own = &mut x[begin..begin + width];
+            for (k, column) in self.columns(s).enumerate() {
+                let (done, later) = own.split_at_mut(k + 1);
+                let x = done[k];
+                let (triangle, below) = column.split_at(width);
+                for (target, l) in later.iter_mut().zip(&triangle[k + 1..]) {
+                    *target -= l * x;
+                }
+                for (sum, l) in sums.iter_mut().zip(below) {
+                    *sum += l * x;
+                }
             }
-            for (sum, l) in sums.iter_mut().zip(below) {
-                *sum += l * x;
+            for (&row, sum) in self.forest.local_rows(s).iter().zip(sums) {
+                x[row as usize] -= *sum;
             }
-        }
-        for (&row, sum) in rows.iter().zip(sums) {
-            self.vector[row] -= *sum;
         }
     }
 
-    /// `x ← L⁻ᵀ D⁻¹ x` for the columns of one supernode.
-    fn substitute_backward(&mut self, s: usize) {
-        let symbolic = &self.symbolic;
-        let (begin, end) = (symbolic.supernode_begin()[s], symbolic.supernode_end()[s]);
-        let supernode = symbolic.supernode(s);
-        let rows = supernode.pattern();
-        let (width, height) = (end - begin, end - begin + rows.len());
-        let first = symbolic.col_ptr_for_val()[s];
-        let columns = self.factors[first..first + width * height].chunks_exact(height);
-        let above = &mut self.sums[..rows.len()];
-        for (value, &row) in above.iter_mut().zip(rows) {
-            *value = self.vector[row];
+    /// `x ← L⁻ᵀ D⁻¹ x` for the columns of one part.
+    fn backward(&self, part: usize, vectors: &mut Vectors) {
+        let Vectors { x, sums } = vectors;
+        let first = self.forest.rows[part];
+        for s in (self.forest.supernodes[part]..self.forest.supernodes[part + 1]).rev() {
+            let [width, below] = shape(&self.symbolic, s);
+            let begin = self.symbolic.supernode_begin()[s] - first;
+            let above = &mut sums[..below];
+            for (value, &row) in above.iter_mut().zip(self.forest.local_rows(s)) {
+                *value = x[row as usize];
+            }
+            let own = &mut x[begin..begin + width];
+            for (k, column) in self.columns(s).enumerate().rev() {
+                let (done, later) = own.split_at_mut(k + 1);
+                let (triangle, below) = column.split_at(width);
+                let known = dot(&triangle[k + 1..], later) + dot(below, above);
+                done[k] = done[k] / triangle[k] - known;
+            }
         }
-        for (k, column) in columns.enumerate().rev() {
-            let (done, later) = self.vector[begin..end].split_at_mut(k + 1);
-            let (triangle, below) = column.split_at(width);
-            let known = dot(&triangle[k + 1..], later) + dot(below, above);
-            done[k] = done[k] / triangle[k] - known;
-        }
+    }
+
+    /// The columns of a supernode, one after the other.
+    fn columns(&self, s: usize) -> std::slice::ChunksExact<'_, f64> {
+        let [width, below] = shape(&self.symbolic, s);
+        let first = self.symbolic.col_ptr_for_val()[s];
+        self.factors[first..first + width * (width + below)].chunks_exact(width + below)
     }
 }
 

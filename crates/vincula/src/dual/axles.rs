@@ -9,7 +9,7 @@
 //! kind, keeps its gradients (`linearize.rs`, `squares.rs`).
 
 use super::linearize::{JointRows, SideRows, WORLD};
-use super::ports::{PORTS, PortBlock};
+use super::ports::{PORTS, Points, PortBlock};
 use super::{Dual, Hold, Incidence};
 use crate::integrate::newton::NewtonBlock;
 use crate::joint::rows::RowKind;
@@ -31,7 +31,7 @@ const NO_AXES: Axes = [[[0.0; LANES]; 3]; ALL];
 /// The rows of eight bodies; zero where there is none.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
-pub(super) struct AxleBlock {
+pub(crate) struct AxleBlock {
     /// Own axes, in the body.
     own: Axes,
     /// The same in the world.
@@ -44,7 +44,7 @@ pub(super) struct AxleBlock {
     points: [[[Lane; 3]; PORTS]; ALL],
     /// Response of each row to each, m/N.
     among: [[Lane; ALL]; ALL],
-    /// Forces λ; zero but for the time from `load` to `put_loads`, N.
+    /// Forces λ, N.
     force: [Lane; ALL],
 }
 
@@ -58,6 +58,22 @@ impl AxleBlock {
         among: [[[0.0; LANES]; ALL]; ALL],
         force: [[0.0; LANES]; ALL],
     };
+
+    /// Takes the forces of the joint at a port, N.
+    #[inline(always)]
+    pub(super) fn set_forces(&mut self, port: usize, lane: usize, forces: &[f64]) {
+        for (own, force) in self.force[port * ROWS..].iter_mut().zip(forces) {
+            own[lane] = *force;
+        }
+    }
+
+    /// Rate of a row by the motion of this body, m/s.
+    #[inline(always)]
+    pub(super) fn rate(&self, port: usize, k: usize, lane: usize) -> f64 {
+        let at = port * ROWS + k;
+        let told: V3 = gather(&self.other[at], lane);
+        dot(&told, &gather(&self.moving[at], lane))
+    }
 }
 
 /// One end of a joint with square rows.
@@ -68,6 +84,27 @@ struct End {
     first: Option<u8>,
     /// Its axes in the body, or in the world if there is none.
     axes: [V3; ROWS],
+}
+
+impl End {
+    /// An axis in the world.
+    #[inline(always)]
+    fn axis(&self, k: usize, work: &[NewtonBlock], before: bool, ports: &[PortBlock]) -> V3 {
+        if self.body == WORLD {
+            return self.axes[k];
+        }
+        let (block, lane) = place(self.body as usize);
+        if let Some(first) = self.first {
+            let axles = ports[block].axles.as_ref().expect("a body with axles");
+            let axes = if before { &axles.moving } else { &axles.world };
+            return gather(&axes[first as usize + k], lane);
+        }
+        let n = &work[block];
+        let a: M3 = gather(&n.a, lane);
+        let moved = mul(&gather(&n.rot, lane), &gather(&n.p, lane));
+        let a = if before { sub9(&a, &moved) } else { a };
+        mul_vec(&a, &self.axes[k])
+    }
 }
 
 /// A joint at least one body of which has axles.
@@ -85,13 +122,12 @@ struct Brace {
 /// The axles of a model.
 #[derive(Debug, Default)]
 pub(super) struct Axles {
-    blocks: Vec<AxleBlock>,
     braces: Vec<Brace>,
 }
 
 kernel! {
     /// Axes in the world, and where they were before the free solve.
-    fn find_before(n: &NewtonBlock, axles: &mut AxleBlock) = find_before_lanes
+    pub(super) fn find_before(n: &NewtonBlock, axles: &mut AxleBlock) = find_before_lanes
 }
 
 #[inline(always)]
@@ -110,7 +146,7 @@ fn find_before_lanes(n: &NewtonBlock, axles: &mut AxleBlock) {
 
 kernel! {
     /// Axes in the world.
-    fn find_world(n: &NewtonBlock, axles: &mut AxleBlock) = find_world_lanes
+    pub(super) fn find_world(n: &NewtonBlock, axles: &mut AxleBlock) = find_world_lanes
 }
 
 #[inline(always)]
@@ -126,7 +162,7 @@ fn find_world_lanes(n: &NewtonBlock, axles: &mut AxleBlock) {
 
 kernel! {
     /// Axes in the world and their velocities, for rates in the body frame.
-    fn find_rates(n: &NewtonBlock, axles: &mut AxleBlock) = find_rates_lanes
+    pub(super) fn find_rates(n: &NewtonBlock, axles: &mut AxleBlock) = find_rates_lanes
 }
 
 #[inline(always)]
@@ -144,11 +180,11 @@ fn find_rates_lanes(n: &NewtonBlock, axles: &mut AxleBlock) {
 
 kernel! {
     /// What each row does to the points and to the other rows.
-    fn find_responses(n: &NewtonBlock, ports: &PortBlock, axles: &mut AxleBlock) = find_responses_lanes
+    fn find_responses(n: &NewtonBlock, points: &Points, axles: &mut AxleBlock) = find_responses_lanes
 }
 
 #[inline(always)]
-fn find_responses_lanes(n: &NewtonBlock, ports: &PortBlock, axles: &mut AxleBlock) {
+fn find_responses_lanes(n: &NewtonBlock, points: &Points, axles: &mut AxleBlock) {
     let mut local = NO_AXES;
     for (other, local) in axles.other.iter().zip(&mut local) {
         for lane in 0..LANES {
@@ -166,7 +202,7 @@ fn find_responses_lanes(n: &NewtonBlock, ports: &PortBlock, axles: &mut AxleBloc
             let rot: M3 = gather(&n.rot, lane);
             let p: M3 = gather(&response, lane);
             for port in 0..PORTS {
-                let moved = mul_vec(&p, &gather(&ports.point[port], lane));
+                let moved = mul_vec(&p, &gather(&points[port], lane));
                 scatter(&mut axles.points[k][port], lane, &mul_vec(&rot, &moved));
             }
         }
@@ -184,7 +220,7 @@ fn find_responses_lanes(n: &NewtonBlock, ports: &PortBlock, axles: &mut AxleBloc
 
 kernel! {
     /// Puts the forces of the rows on the bodies.
-    fn put_loads(axles: &AxleBlock, n: &mut NewtonBlock) = put_loads_lanes
+    pub(super) fn put_loads(axles: &AxleBlock, n: &mut NewtonBlock) = put_loads_lanes
 }
 
 #[inline(always)]
@@ -214,7 +250,8 @@ impl Axles {
                 continue;
             }
             dual.holds[body] = Hold::Axles;
-            axles.blocks.resize(model.params.len(), AxleBlock::NONE);
+            let new = || Box::new(AxleBlock::NONE);
+            dual.ports[place(body).0].axles.get_or_insert_with(new);
             for k in dual.starts[body]..dual.starts[body + 1] {
                 let Incidence { joint, first, .. } = dual.incidences[k];
                 let rows = &mut dual.joints[joint as usize];
@@ -224,13 +261,20 @@ impl Axles {
         }
         for (index, rows) in dual.joints.iter().enumerate() {
             if rows.a.axle || rows.b.axle {
-                axles.add(model, index, rows, dual.offsets[index]);
+                axles.add(model, index, rows, dual.offsets[index], &mut dual.ports);
             }
         }
         axles
     }
 
-    fn add(&mut self, model: &Model, index: usize, rows: &JointRows, offset: usize) {
+    fn add(
+        &mut self,
+        model: &Model,
+        index: usize,
+        rows: &JointRows,
+        offset: usize,
+        ports: &mut [PortBlock],
+    ) {
         let joint = &model.joints[index];
         let count = rows.squares.1 as usize;
         let mut axes = [[[0.0; 3]; ROWS]; 2];
@@ -243,9 +287,9 @@ impl Axles {
             let first = side.axle.then(|| side.port * ROWS as u8);
             if let (Some(first), Some(body)) = (first, side.body()) {
                 let (block, lane) = place(body);
+                let axles = axles_of(&mut ports[block]);
                 for (k, axis) in axes.iter().take(count).enumerate() {
-                    let own = &mut self.blocks[block].own[first as usize + k];
-                    scatter(own, lane, axis);
+                    scatter(&mut axles.own[first as usize + k], lane, axis);
                 }
             }
             End {
@@ -264,97 +308,31 @@ impl Axles {
         });
     }
 
-    /// After a free solve.
-    pub fn prepare(&mut self, level: Level, block: usize, n: &NewtonBlock) {
-        if let Some(axles) = self.blocks.get_mut(block) {
-            find_before(level, n, axles);
-        }
-    }
-
-    /// After a body has moved.
-    pub fn find_places(&mut self, level: Level, block: usize, n: &NewtonBlock) {
-        if let Some(axles) = self.blocks.get_mut(block) {
-            find_world(level, n, axles);
-        }
-    }
-
-    /// For velocities in the body frame.
-    pub fn find_velocities(&mut self, level: Level, block: usize, n: &NewtonBlock) {
-        if let Some(axles) = self.blocks.get_mut(block) {
-            find_rates(level, n, axles);
-        }
-    }
-
-    /// Puts the forces that `load` found on a block of bodies.
-    pub fn put_loads(&mut self, level: Level, block: usize, n: &mut NewtonBlock) {
-        if let Some(axles) = self.blocks.get_mut(block) {
-            put_loads(level, axles, n);
-            axles.force = AxleBlock::NONE.force;
-        }
-    }
-
     /// Tells every body the axes of the others; as they were before the free solve if it has
     /// `moved` the bodies since the step equation was linearised.
-    pub fn exchange(&mut self, work: &[NewtonBlock], moved: bool) {
+    pub fn exchange(&self, work: &[NewtonBlock], moved: bool, ports: &mut [PortBlock]) {
         for brace in &self.braces {
             for (end, from) in [(0, 1), (1, 0)] {
                 let End { body, first, .. } = brace.ends[end];
                 let Some(first) = first else { continue };
                 let (block, lane) = place(body as usize);
                 for k in 0..brace.count as usize {
-                    let axis = self.axis(&brace.ends[from], k, work, moved);
-                    let told = &mut self.blocks[block].other[first as usize + k];
+                    let axis = brace.ends[from].axis(k, work, moved, ports);
+                    let told = &mut axles_of(&mut ports[block]).other[first as usize + k];
                     scatter(told, lane, &scale(&axis, brace.length));
                 }
             }
         }
     }
 
-    /// An axis of an end in the world.
-    #[inline(always)]
-    fn axis(&self, end: &End, k: usize, work: &[NewtonBlock], before: bool) -> V3 {
-        if end.body == WORLD {
-            return end.axes[k];
-        }
-        let (block, lane) = place(end.body as usize);
-        if let Some(first) = end.first {
-            let axles = &self.blocks[block];
-            let axes = if before { &axles.moving } else { &axles.world };
-            return gather(&axes[first as usize + k], lane);
-        }
-        let n = &work[block];
-        let a: M3 = gather(&n.a, lane);
-        let moved = mul(&gather(&n.rot, lane), &gather(&n.p, lane));
-        let a = if before { sub9(&a, &moved) } else { a };
-        mul_vec(&a, &end.axes[k])
-    }
-
     /// Values of the rows of joints without gradients, m.
-    pub fn measure(&self, rows: &mut [f64]) {
+    pub fn measure(&self, ports: &[PortBlock], rows: &mut [f64]) {
         for brace in self.braces.iter().filter(|brace| brace.whole) {
             for k in 0..brace.count as usize {
-                let [u, w] = [0, 1].map(|end| self.axis(&brace.ends[end], k, &[], false));
+                let [u, w] = [0, 1].map(|end: usize| brace.ends[end].axis(k, &[], false, ports));
                 rows[brace.row as usize + k] = brace.length * dot(&u, &w);
             }
         }
-    }
-
-    /// Rate of a row by the motion of one of its bodies, m/s.
-    #[inline(always)]
-    pub fn rate(&self, side: &SideRows, k: usize, (block, lane): (usize, usize)) -> f64 {
-        let axles = &self.blocks[block];
-        let at = side.port as usize * ROWS + k;
-        let (told, moving): (V3, V3) = (
-            gather(&axles.other[at], lane),
-            gather(&axles.moving[at], lane),
-        );
-        dot(&told, &moving)
-    }
-
-    /// Keeps the force of a row for `put_loads`, N.
-    #[inline(always)]
-    pub fn load(&mut self, side: &SideRows, k: usize, (block, lane): (usize, usize), force: f64) {
-        self.blocks[block].force[side.port as usize * ROWS + k][lane] = force;
     }
 }
 
@@ -381,7 +359,8 @@ impl Dual {
     /// Adds a body with axles to the matrix.
     pub(super) fn add_axle(&mut self, body: usize) {
         let (block, lane) = place(body);
-        let (ports, axles) = (&self.ports[block], &self.axles.blocks[block]);
+        let ports = &self.ports[block];
+        let axles = ports.axles.as_ref().expect("a body with axles");
         let at_body = &self.incidences[self.starts[body]..self.starts[body + 1]];
         let mut edge = self.edge_starts[body];
         for (k, i) in at_body.iter().enumerate() {
@@ -462,11 +441,15 @@ fn add_pair(
     }
 }
 
-impl Axles {
-    /// Responses of all rows of all blocks.
-    pub fn respond(&mut self, level: Level, work: &[NewtonBlock], ports: &[PortBlock]) {
-        for ((axles, n), ports) in self.blocks.iter_mut().zip(work).zip(ports) {
-            find_responses(level, n, ports, axles);
+/// Responses of all rows of all blocks.
+pub(super) fn respond(level: Level, work: &[NewtonBlock], ports: &mut [PortBlock]) {
+    for (n, ports) in work.iter().zip(ports) {
+        if let Some(axles) = &mut ports.axles {
+            find_responses(level, n, &ports.point, axles);
         }
     }
+}
+
+fn axles_of(ports: &mut PortBlock) -> &mut AxleBlock {
+    ports.axles.as_mut().expect("a body with axles")
 }

@@ -74,7 +74,7 @@ impl Dual {
             }
         }
         let pattern = self.pattern(draft, &[]);
-        let chosen = choose(&pattern, choice);
+        let chosen = choose(&pattern, choice, self.threads);
         Decision {
             plan: describe(draft, &pattern, &chosen, 0),
             solver: chosen.solver,
@@ -102,7 +102,8 @@ impl Dual {
             return None;
         }
         let pattern = self.pattern(draft, &hubs);
-        let net = Condensed::symbolic(&pattern, &CholeskyOptions::default()).ok()?;
+        let mut net = Condensed::symbolic(&pattern, &CholeskyOptions::default()).ok()?;
+        net.threads = self.threads;
         let chosen = Choice {
             name: "net",
             why: "many loops, and bodies at which joints meet in a point are unknowns",
@@ -242,14 +243,14 @@ fn choose_tree(pattern: &Arc<Pattern>) -> Option<Choice> {
 }
 
 /// The solver of an island without hubs.
-fn choose(pattern: &Arc<Pattern>, choice: SolverChoice) -> Choice {
+fn choose(pattern: &Arc<Pattern>, choice: SolverChoice, threads: usize) -> Choice {
     let report = classify(pattern);
     let component = &report.components[0];
     let cholesky = || -> Solver {
-        Solver::direct(
-            Cholesky::symbolic(pattern, &CholeskyOptions::default())
-                .expect("a valid pattern has a symbolic factorization"),
-        )
+        let mut cholesky = Cholesky::symbolic(pattern, &CholeskyOptions::default())
+            .expect("a valid pattern has a symbolic factorization");
+        cholesky.threads = threads;
+        Solver::direct(cholesky)
     };
     let (solver, name, why): (Solver, _, _) = match (choice, &component.shape) {
         (SolverChoice::Dense, _) => (

@@ -99,8 +99,9 @@ impl Island {
 }
 
 impl Dual {
-    /// Finds the islands of a model and chooses a solver for each.
-    pub fn new(model: &Model, choice: SolverChoice, level: Level) -> Dual {
+    /// Finds the islands of a model and chooses a solver for each; passes and solvers of large
+    /// islands use up to `threads` threads.
+    pub fn new(model: &Model, choice: SolverChoice, level: Level, threads: usize) -> Dual {
         let mut general = Vec::new();
         let mut joints: Vec<JointRows> = model
             .joints
@@ -128,6 +129,7 @@ impl Dual {
             axles: Axles::default(),
             ports,
             level,
+            threads,
             lambda: vec![0.0; model.dual_rows()],
             border: Border::default(),
             offsets,
@@ -138,6 +140,7 @@ impl Dual {
             places: vec![(0, 0); model.joints.len()],
             hubs: vec![None; incident.len()],
             holds: Vec::new(),
+            all_simple: false,
         };
         dual.holds = (0..incident.len())
             .map(|body| match dual.is_simple(body) {
@@ -150,6 +153,7 @@ impl Dual {
         }
         dual.index_edges();
         dual.axles = Axles::new(&mut dual, model);
+        dual.all_simple = !dual.holds.contains(&Hold::Otherwise);
         dual.squares = Squares::new(model, &dual.joints, &dual.offsets);
         dual.add_border(model);
         dual

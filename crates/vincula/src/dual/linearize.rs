@@ -1,6 +1,7 @@
 //! Gradients of the joints at an iterate, in the frames the dual system needs.
 
 use super::Dual;
+use super::axles::respond;
 use super::ports::NO_PORT;
 use super::squares::square_rows;
 use crate::body::affine::Inverse;
@@ -206,9 +207,9 @@ impl Dual {
         }
         self.squares
             .linearize(self.level, work, moved, responds, &mut self.general);
-        self.axles.exchange(work, moved);
+        self.axles.exchange(work, moved, &mut self.ports);
         if responds {
-            self.axles.respond(self.level, work, &self.ports);
+            respond(self.level, work, &mut self.ports);
         }
         for (rows, joint) in self.joints.iter().zip(&model.joints) {
             if rows.a.count == rows.squares.1 {

@@ -13,6 +13,7 @@ mod choose;
 mod hubs;
 mod island;
 mod linearize;
+mod passes;
 pub mod plan;
 pub(crate) mod ports;
 mod reach;
@@ -22,6 +23,7 @@ mod sweeps;
 mod turning;
 
 pub(crate) use axes::{ROUNDS, unwrap};
+pub(crate) use passes::{Joints, larger};
 pub use plan::{IslandPlan, SolverChoice};
 pub use redundancy::{AnalysisError, GAP_TOLERANCE, JointAnalysis, MOST_ROWS, RedundantJoint};
 
@@ -38,7 +40,7 @@ use axles::Axles;
 use border::Border;
 use hubs::Hub;
 use island::Island;
-use linearize::{GeneralRow, JointRows, SideRows, dot9};
+use linearize::{GeneralRow, JointRows, SideRows};
 use ports::{NO_PORT, PortBlock};
 use squares::Squares;
 
@@ -88,9 +90,13 @@ pub struct Dual {
     holds: Vec<Hold>,
     /// Square rows of bodies that have little else.
     axles: Axles,
+    /// Whether ports and axles are all there is.
+    all_simple: bool,
     /// Points of the bodies, by block.
     ports: Vec<PortBlock>,
     level: Level,
+    /// Threads at most.
+    threads: usize,
     /// Rows of the couplings.
     border: Border,
     /// Right-hand side, then solution, one per row of the model.
@@ -127,49 +133,6 @@ impl Dual {
         !self.general.is_empty() || !self.border.is_empty()
     }
 
-    /// What the joints need to know of a block of bodies after its free solve: places and
-    /// compliances of the points, while the block is at hand.
-    pub(crate) fn prepare(&mut self, block: usize, n: &NewtonBlock) {
-        if !self.is_empty() {
-            ports::find_compliances(self.level, n, &mut self.ports[block]);
-            ports::find_places(self.level, n, &mut self.ports[block]);
-            self.axles.prepare(self.level, block, n);
-        }
-    }
-
-    /// Compliances of the points of a block of bodies that has turned since its free solve.
-    pub(crate) fn find_compliances(&mut self, block: usize, n: &NewtonBlock) {
-        if !self.is_empty() {
-            ports::find_compliances(self.level, n, &mut self.ports[block]);
-        }
-    }
-
-    /// Places of the points of a block of bodies that has moved.
-    pub(crate) fn find_places(&mut self, block: usize, n: &NewtonBlock) {
-        if !self.is_empty() {
-            ports::find_places(self.level, n, &mut self.ports[block]);
-            self.axles.find_places(self.level, block, n);
-        }
-    }
-
-    /// Velocities of the points of a block of bodies, for rates in the body frame.
-    pub(crate) fn find_velocities(&mut self, block: usize, n: &NewtonBlock) {
-        if !self.is_empty() {
-            ports::find_velocities(self.level, n, &mut self.ports[block]);
-            self.axles.find_velocities(self.level, block, n);
-        }
-    }
-
-    /// Puts the forces that `load` found at points on a block of bodies.
-    pub(crate) fn put_loads(&mut self, block: usize, n: &mut NewtonBlock) {
-        if !self.is_empty() {
-            let ports = &mut self.ports[block];
-            ports::put_loads(self.level, ports, n);
-            ports.force = PortBlock::NONE.force;
-            self.axles.put_loads(self.level, block, n);
-        }
-    }
-
     /// Linearises every joint at the iterate, assembles and factors; `prepare` came before.
     pub(crate) fn factor(
         &mut self,
@@ -188,49 +151,6 @@ impl Dual {
             island.factor()?;
         }
         self.factor_border(work)
-    }
-
-    /// Right-hand side: the violation C of every row at the iterate, whose places are known.
-    /// Returns the largest, m.
-    pub(crate) fn violation(&mut self, model: &Model, work: &[NewtonBlock], h: f64) -> f64 {
-        if self.is_empty() {
-            return 0.0;
-        }
-        let mut worst = 0.0f64;
-        self.squares.measure(self.level, work, &mut self.lambda);
-        self.axles.measure(&mut self.lambda);
-        for index in 0..self.joints.len() {
-            let rows = &self.joints[index];
-            let range = self.offsets[index]..self.offsets[index + 1];
-            let ported = rows.points && rows.a.ported() && rows.b.ported();
-            if ported {
-                let gap = sub(&self.place(&rows.a), &self.place(&rows.b));
-                self.lambda[range.start..range.start + 3].copy_from_slice(&gap);
-            }
-            let first = if ported { 3 } else { 0 };
-            let done = first + rows.squares.1 as usize;
-            if rows.constraints as usize > done {
-                let skipped = if rows.points { 3 } else { 0 };
-                let joint = &model.joints[index];
-                let (a, b) = linearize::carried(joint, work);
-                for (row, kind) in joint.row_kinds().iter().enumerate().skip(first) {
-                    if row >= skipped && rows.is_square(row - skipped) {
-                        continue;
-                    }
-                    self.lambda[range.start + row] = kind.value(&a, &b, joint.length);
-                }
-            }
-            let constraints = range.start..range.start + self.joints[index].constraints as usize;
-            for value in &self.lambda[constraints] {
-                worst = if value.abs() > worst || value.is_nan() {
-                    value.abs()
-                } else {
-                    worst
-                };
-            }
-        }
-        let bordered = self.border_sides(model, work, h);
-        worst.max(self.axis_sides(model, work, h)).max(bordered)
     }
 
     /// The joint that is open the most and by how much, m, after `violation`.
@@ -264,61 +184,6 @@ impl Dual {
         sum
     }
 
-    /// Place or velocity of a ported end; the world's point is where it is, at rest.
-    #[inline(always)]
-    fn place(&self, side: &SideRows) -> V3 {
-        match side.body() {
-            None => side.point,
-            Some(body) => {
-                let (block, lane) = place(body);
-                gather(&self.ports[block].place[side.port as usize], lane)
-            }
-        }
-    }
-
-    /// Right-hand side: h times the rate of every row, after `find_velocities`. Rates are in
-    /// the body frame. Returns the largest of the constraints, m.
-    pub(crate) fn drift(&mut self, work: &[NewtonBlock], h: f64) -> f64 {
-        let mut worst = 0.0f64;
-        for (index, rows) in self.joints.iter().enumerate() {
-            let out = &mut self.lambda[self.offsets[index]..self.offsets[index + 1]];
-            out.fill(0.0);
-            for side in [&rows.a, &rows.b] {
-                let Some(body) = side.body() else { continue };
-                let (block, lane) = place(body);
-                let n = &work[block];
-                if rows.points {
-                    let u = if side.port != NO_PORT {
-                        gather(&self.ports[block].place[side.port as usize], lane)
-                    } else {
-                        let (rot, rate) = (gather(&n.rot, lane), gather(&n.w, lane));
-                        side.point_velocity(&rot, &rate, &gather(&n.v, lane))
-                    };
-                    for k in 0..3 {
-                        out[k] += h * side.sign * u[k];
-                    }
-                }
-                if side.axle {
-                    for k in 0..side.count as usize {
-                        out[3 + k] += h * self.axles.rate(side, k, (block, lane));
-                    }
-                } else if side.count > 0 {
-                    let rate: M3 = gather(&n.w, lane);
-                    let v: V3 = gather(&n.v, lane);
-                    let first = if rows.points { 3 } else { 0 };
-                    for (k, row) in side.rows(&self.general).iter().enumerate() {
-                        out[first + k] += h * (dot9(&row.a, &rate) + dot(&row.t, &v));
-                    }
-                }
-            }
-            for value in &out[..rows.constraints as usize] {
-                worst = worst.max(value.abs());
-            }
-        }
-        let bordered = self.border_rates(work, h);
-        worst.max(self.rate_sides(h)).max(bordered)
-    }
-
     /// Starts a step: forces of all rows to begin with, N, for solvers that guess.
     pub(crate) fn start_forces(&mut self, forces: &[f64]) {
         for island in &mut self.islands {
@@ -334,12 +199,20 @@ impl Dual {
         self.solve_border();
     }
 
-    /// Puts the constraint forces `−Jᵀλ` on the bodies; those at points wait for `put_loads`.
+    /// Puts the constraint forces `−Jᵀλ` on the bodies; those at points wait for `put_loads`, and
+    /// those of bodies with ports and axles alone are found there.
     pub(crate) fn load(&mut self, work: &mut [NewtonBlock]) {
-        for (index, rows) in self.joints.iter().enumerate() {
+        let joints = match self.all_simple {
+            true => &[],
+            false => &self.joints[..],
+        };
+        for (index, rows) in joints.iter().enumerate() {
             let lambda = &self.lambda[self.offsets[index]..self.offsets[index + 1]];
             for side in [&rows.a, &rows.b] {
-                let Some(body) = side.body() else { continue };
+                let other = |body: &usize| self.holds[*body] == Hold::Otherwise;
+                let Some(body) = side.body().filter(other) else {
+                    continue;
+                };
                 let (block, lane) = place(body);
                 let n = &mut work[block];
                 let mut rest = lambda;
@@ -357,12 +230,6 @@ impl Dual {
                     }
                 }
                 if rest.is_empty() {
-                    continue;
-                }
-                if side.axle {
-                    for (k, l) in rest.iter().enumerate() {
-                        self.axles.load(side, k, (block, lane), *l);
-                    }
                     continue;
                 }
                 let mut load: M3 = gather(&n.load, lane);

@@ -5,6 +5,7 @@
 //! velocities, compliances `R W̄ Rᵀ` and loads are computed by kernels over whole blocks;
 //! what is left for a joint is to add and subtract.
 
+use super::axles::AxleBlock;
 use crate::integrate::newton::NewtonBlock;
 use crate::kernel;
 use crate::math::lanes::{LANES, Lane, gather, scatter};
@@ -34,6 +35,8 @@ pub(crate) struct PortBlock {
     pub mutual: [Lane; 9],
     /// `Jᵀλ` at the points, world, N; zero but for the time from `load` to `Dual::put_loads`.
     pub force: [[Lane; 3]; PORTS],
+    /// Square rows that go with the points.
+    pub axles: Option<Box<AxleBlock>>,
 }
 
 impl PortBlock {
@@ -43,6 +46,7 @@ impl PortBlock {
         own: [[[0.0; LANES]; 6]; PORTS],
         mutual: [[0.0; LANES]; 9],
         force: [[[0.0; LANES]; 3]; PORTS],
+        axles: None,
     };
 }
 

@@ -5,8 +5,9 @@ use super::shock::forget_limits;
 use super::sleep;
 use super::{StepError, Workspace};
 use crate::integrate::Integrator;
+use crate::integrate::newton::NewtonBlock;
 use crate::math::lanes::LANES;
-use crate::model::{History, Model, State, StateBlock};
+use crate::model::{History, MemoryBlock, Model, State, StateBlock};
 
 /// Writes the new state, if it is sound.
 pub(super) fn commit(
@@ -16,9 +17,9 @@ pub(super) fn commit(
     h: f64,
 ) -> Result<(), StepError> {
     if !work.is_written {
-        for k in 0..work.active.len() {
-            work.write_down(work.active[k]);
-        }
+        let found = work
+            .each_block(|_, at| Ok::<_, StepError>([write_down(at.n, at.next, at.memory), 0.0]));
+        work.is_sound &= found?[0] == 0.0;
     }
     let mut loose = (0..work.loose.len()).filter(|i| work.loose[*i]);
     if !work.is_sound || loose.any(|i| !is_sound(&work.next[i])) {
@@ -58,22 +59,16 @@ pub(super) fn commit(
     Ok(())
 }
 
-impl Workspace {
-    /// Writes the end of the step of one block of bodies to where it can be committed.
-    pub(super) fn write_down(&mut self, index: usize) {
-        let (n, next, memory) = (
-            &self.newton[index],
-            &mut self.next[index],
-            &mut self.memory[index],
-        );
-        next.a = n.a;
-        next.t = n.t;
-        next.w = n.w;
-        next.v = n.v;
-        memory.load = n.held;
-        memory.slow = n.slow;
-        self.is_sound &= is_sound(next);
-    }
+/// Writes the end of the step of one block of bodies to where it can be committed. Returns zero if
+/// it is sound.
+pub(super) fn write_down(n: &NewtonBlock, next: &mut StateBlock, memory: &mut MemoryBlock) -> f64 {
+    next.a = n.a;
+    next.t = n.t;
+    next.w = n.w;
+    next.v = n.v;
+    memory.load = n.held;
+    memory.slow = n.slow;
+    if is_sound(next) { 0.0 } else { 1.0 }
 }
 
 /// Names a body that is not finite.

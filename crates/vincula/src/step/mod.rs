@@ -5,6 +5,7 @@ mod contact;
 mod descend;
 mod error;
 mod flight;
+mod halves;
 mod late;
 mod parts;
 mod predict;

@@ -51,49 +51,39 @@ pub(super) fn predict_free_motion(
         (integrator, _) => euler::scheme(h, integrator == Integrator::LinearEuler),
     };
     let ahead = work.solves_ahead();
-    for &index in &work.active {
-        let (params, past, n) = (
-            &model.params[index],
-            &state.blocks[index],
-            &mut work.newton[index],
-        );
-        let memory = &state.memory[index];
-        let kick: &KickBlock = &work.kicks[index.min(work.kicks.len() - 1)];
-        if !newton::polar_block(work.level, &past.a, &mut n.rot) {
+    let integrator = work.settings.integrator;
+    work.each_block(|around, at| {
+        let (level, index, n) = (around.level, at.index, at.n);
+        let (params, past) = (&model.params[index], &state.blocks[index]);
+        let (memory, kick) = (&state.memory[index], around.kick(index));
+        if !newton::polar_block(level, &past.a, &mut n.rot) {
             return Err(inverted(model, index, &past.a, state.time));
         }
-        match (work.settings.integrator, history) {
+        match (integrator, history) {
             (Integrator::Tempered | Integrator::Rattle, _) => {
-                tempered::predict(work.level, params, past, memory, kick, &scheme, n);
+                tempered::predict(level, params, past, memory, kick, &scheme, n);
             }
             (Integrator::Bdf2, Some(before)) => {
-                bdf2::predict(
-                    work.level,
-                    params,
-                    past,
-                    memory,
-                    &before.blocks[index],
-                    kick,
-                    &scheme,
-                    n,
-                );
+                let before = &before.blocks[index];
+                bdf2::predict(level, params, past, memory, before, kick, &scheme, n);
                 let a = n.a;
-                if !newton::polar_block(work.level, &a, &mut n.rot) {
+                if !newton::polar_block(level, &a, &mut n.rot) {
                     return Err(inverted(model, index, &a, state.time));
                 }
             }
-            _ => euler::predict(work.level, params, past, memory, kick, &scheme, n),
+            _ => euler::predict(level, params, past, memory, kick, &scheme, n),
         }
-        if work.settings.integrator.projects() {
+        if integrator.projects() {
             n.t = n.t_pred;
         }
         // Whatever needs no other body is done while the block is at hand: going through
         // memory once more costs as much as the work itself.
         if ahead {
-            newton::free_solve(work.level, params, &scheme, Stiffening::Tempered, n);
-            work.dual.prepare(index, n);
+            newton::free_solve(level, params, &scheme, Stiffening::Tempered, n);
+            around.joints.prepare(n, at.ports);
         }
-    }
+        Ok([0.0; 2])
+    })?;
     set_loose_apart(work);
     if work.settings.integrator.projects() {
         let forces = &state.held;

@@ -58,11 +58,11 @@ pub(super) fn solve_step(
         // Where nothing stood in its way, the first free solve came with the prediction.
         if report.iterations > 1 || !work.solves_ahead() {
             let stiffening = descent.stiffening();
-            for &index in &work.active {
-                let n = &mut work.newton[index];
-                newton::free_solve(work.level, &model.params[index], scheme, stiffening, n);
-                work.dual.prepare(index, n);
-            }
+            work.for_each_block(|around, at| {
+                let params = &model.params[at.index];
+                newton::free_solve(around.level, params, scheme, stiffening, at.n);
+                around.joints.prepare(at.n, at.ports);
+            });
         }
         work.dual
             .factor(model, &work.newton, scheme, projects)
@@ -226,10 +226,11 @@ fn bend(
     scheme: &Scheme,
     rule: &Rule,
 ) -> Result<Fit, DualFault> {
-    for &index in &work.active {
-        newton::bend(work.level, &mut work.bent[index], &mut work.newton[index]);
-    }
-    correct(model, work, scheme, rule, false)
+    work.for_each_block(|around, at| {
+        newton::bend(around.level, at.bent, at.n);
+        around.joints.find_places(at.n, at.ports);
+    });
+    close(model, work, scheme, rule, false)
 }
 
 /// Change of an entry of A up to which a step is bent rather than linearised again.
@@ -242,13 +243,10 @@ const STILL: f64 = 1e-7;
 const CLOSED: f64 = 10.0;
 
 fn relinearize(model: &Model, work: &mut Workspace, time: f64) -> Result<(), StepError> {
-    for &index in &work.active {
-        let n = &mut work.newton[index];
-        if !newton::relinearize(work.level, n) {
-            let a = n.a;
-            return Err(inverted(model, index, &a, time));
-        }
-    }
+    work.each_block(|around, at| match newton::relinearize(around.level, at.n) {
+        true => Ok([0.0; 2]),
+        false => Err(inverted(model, at.index, &at.n.a, time)),
+    })?;
     Ok(())
 }
 
@@ -262,12 +260,21 @@ pub(super) fn correct(
     rule: &Rule,
     fresh: bool,
 ) -> Result<Fit, DualFault> {
-    let h = scheme.h;
     if !fresh {
-        for &index in &work.active {
-            work.dual.find_places(index, &work.newton[index]);
-        }
+        work.for_each_block(|around, at| around.joints.find_places(at.n, at.ports));
     }
+    close(model, work, scheme, rule, fresh)
+}
+
+/// The same where places are known in any case.
+fn close(
+    model: &Model,
+    work: &mut Workspace,
+    scheme: &Scheme,
+    rule: &Rule,
+    fresh: bool,
+) -> Result<Fit, DualFault> {
+    let h = scheme.h;
     let (mut previous, mut update) = (f64::INFINITY, 0.0f64);
     for pass in 0.. {
         let violation = work.dual.violation(model, &work.newton, h);
@@ -286,22 +293,29 @@ pub(super) fn correct(
             settle_axes(model, work, h)?;
         }
         work.apply_dual(first && fresh);
-        let mut stretch = 0.0f64;
-        update = 0.0;
         let again = !work.dual.is_empty() && !work.linear;
-        for &index in &work.active {
-            let n = &mut work.newton[index];
-            work.dual.put_loads(index, n);
-            let u = newton::accept(work.level, n);
+        let found = work.each_block(|around, at| {
+            let n = at.n;
+            around.joints.put_loads(at.index, n, at.ports);
+            let u = newton::accept(around.level, n);
             if again || !fresh {
-                work.dual.find_places(index, n);
+                around.joints.find_places(n, at.ports);
             }
-            update = if u > update || u.is_nan() { u } else { update };
             // While the block is at hand; one that hardly moves does not stretch.
-            if !again && u > rule.update {
-                stretch = stretch.max(stretch_of(model, work, scheme, index));
-            }
-        }
+            let stretch = if !again && u > rule.update {
+                let turn = if around.was_bent {
+                    at.bent
+                } else {
+                    &newton::STRAIGHT
+                };
+                newton::stretch(around.level, &model.params[at.index], scheme, turn, n).max(0.0)
+            } else {
+                0.0
+            };
+            Ok::<_, DualFault>([u, stretch])
+        });
+        let stretch;
+        [update, stretch] = found?;
         if !again {
             return Ok(Fit {
                 update,

@@ -1,7 +1,9 @@
 //! The velocity at the end of a step.
 
+use super::commit::write_down;
 use super::contact::{forget_blows, stop_approach, turn_loose};
 use super::error::{dual_fault, inverted};
+use super::halves::{Around, At};
 use super::{StepError, StepReport, Workspace};
 use crate::dual::DualFault;
 use crate::integrate::{Integrator, Scheme, newton, tempered};
@@ -24,18 +26,15 @@ pub(super) fn find_velocity(
         turn_loose(model, work, scheme);
         if work.pushed_at_end() {
             work.gather_forces_again(model, time + h, control, h);
-            for k in 0..work.active.len() {
-                project_free(model, work, scheme, work.active[k]);
-            }
+            work.for_each_block(|around, at| project_free(model, scheme, around, at));
         }
         return project_velocity(model, state, work, scheme, report)
             .map_err(|fault| dual_fault(model, fault, time));
     }
-    for &index in &work.active {
-        let n = &mut work.newton[index];
-        newton::set_velocity(work.level, scheme, n);
-        work.dual.find_places(index, n);
-    }
+    work.for_each_block(|around, at| {
+        newton::set_velocity(around.level, scheme, at.n);
+        around.joints.find_places(at.n, at.ports);
+    });
     Ok(())
 }
 
@@ -48,26 +47,25 @@ fn turn_velocity(
     far: bool,
     time: f64,
 ) -> Result<(), StepError> {
-    for k in 0..work.active.len() {
-        let index = work.active[k];
-        let n = &mut work.newton[index];
-        if !tempered::turn_velocity(work.level, &model.params[index], scheme, far, n) {
-            let a = n.a;
-            return Err(inverted(model, index, &a, time));
+    let pushed = work.pushed_at_end();
+    work.each_block(|around, at| {
+        let params = &model.params[at.index];
+        if !tempered::turn_velocity(around.level, params, scheme, far, at.n) {
+            return Err(inverted(model, at.index, &at.n.a, time));
         }
-        if !work.pushed_at_end() {
-            project_free(model, work, scheme, index);
+        if !pushed {
+            project_free(model, scheme, around, at);
         }
-    }
+        Ok([0.0; 2])
+    })?;
     Ok(())
 }
 
 /// Step 4 of a tempered step without joints, for one block.
-fn project_free(model: &Model, work: &mut Workspace, scheme: &Scheme, index: usize) {
-    let kick = &work.kicks[index.min(work.kicks.len() - 1)];
-    let n = &mut work.newton[index];
-    tempered::project_free(work.level, &model.params[index], kick, scheme, n);
-    work.dual.find_velocities(index, n);
+fn project_free(model: &Model, scheme: &Scheme, around: &Around<'_>, at: At<'_>) {
+    let (params, kick) = (&model.params[at.index], around.kick(at.index));
+    tempered::project_free(around.level, params, kick, scheme, at.n);
+    around.joints.find_velocities(at.n, at.ports);
 }
 
 /// Second half of a tempered step: velocities that the joints allow.
@@ -101,6 +99,7 @@ fn project_velocity(
     // step that was bent are somewhat old, and one solve leaves a drift that the next step would
     // have to bend for; nor are rows closed by one solve after bodies turned far from the flight.
     let sure = work.linear || (lenient && !renew && report.update <= SURE);
+    let measured = work.measured.is_some();
     let ends = sure && work.contacts.points.is_empty() && !work.was_bent;
     let mut tolerance = slack * work.settings.residual_tolerance;
     let mut previous = f64::INFINITY;
@@ -127,21 +126,21 @@ fn project_velocity(
             work.dual.solve();
         }
         work.apply_dual(pass == 0);
-        for k in 0..work.active.len() {
-            let index = work.active[k];
-            let n = &mut work.newton[index];
-            work.dual.put_loads(index, n);
-            tempered::project_add(work.level, pass == 0, scheme, n);
-            if ends {
-                tempered::project_end(work.level, &model.params[index], scheme, n);
-                if work.measured.is_none() {
-                    work.dual.find_places(index, n);
-                }
-                work.write_down(index);
-            } else {
-                work.dual.find_velocities(index, n);
+        let found = work.each_block(|around, at| {
+            let (level, n) = (around.level, at.n);
+            around.joints.put_loads(at.index, n, at.ports);
+            tempered::project_add(level, pass == 0, scheme, n);
+            if !ends {
+                around.joints.find_velocities(n, at.ports);
+                return Ok::<_, DualFault>([0.0; 2]);
             }
-        }
+            tempered::project_end(level, &model.params[at.index], scheme, n);
+            if !measured {
+                around.joints.find_places(n, at.ports);
+            }
+            Ok([write_down(n, at.next, at.memory), 0.0])
+        });
+        work.is_sound &= found?[0] == 0.0;
         work.is_written = ends;
         if ends || (work.linear && !work.was_bent) {
             break;
@@ -153,22 +152,19 @@ fn project_velocity(
         forget_blows(state, work);
     }
     if !ends {
-        for &index in &work.active {
-            let n = &mut work.newton[index];
-            tempered::project_end(work.level, &model.params[index], scheme, n);
-            if work.measured.is_none() {
-                work.dual.find_places(index, n);
+        work.for_each_block(|around, at| {
+            tempered::project_end(around.level, &model.params[at.index], scheme, at.n);
+            if !measured {
+                around.joints.find_places(at.n, at.ports);
             }
-        }
+        });
     }
     Ok(())
 }
 
 /// The matrix of the pose at the end.
 fn renew_rates(model: &Model, work: &mut Workspace, scheme: &Scheme) -> Result<(), DualFault> {
-    for &index in &work.active {
-        work.dual.find_compliances(index, &work.newton[index]);
-    }
+    work.for_each_block(|around, at| around.joints.find_compliances(at.n, at.ports));
     work.dual.renew_rates(model, &work.newton, scheme.h)
 }
 
