@@ -80,7 +80,7 @@ pub use condition::{Redundancy, redundancy};
 pub use dense::Dense;
 pub use error::{FactorError, FactorSolveError, PatternError, SolveError};
 pub use gauss_seidel::{GaussSeidel, SweepReport};
-pub use line::{Line, LineSource, RightSide};
+pub use line::{Line, LineSource};
 pub use loops::Loops;
 pub use matrix::{BlockMatrix, MAX_BLOCK, Pattern};
 pub use ordering::{Plan, Shape, plan};

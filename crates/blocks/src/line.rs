@@ -2,9 +2,11 @@
 //!
 //! The same elimination as [`crate::Chain`] (block Thomas from both ends towards the middle),
 //! for chains so long that writing the matrix down and reading it back would cost more than
-//! the arithmetic. Whoever owns the numbers answers for them through [`LineSource`]; only the
-//! factors are kept. With two threads each takes one end: the two recurrences know nothing of
+//! the arithmetic. Whoever owns the numbers answers for them through [`LineSource`], for some
+//! nodes at a time, so that they may be made while they are asked for; only the factors are kept. With two threads each takes one end: the two recurrences know nothing of
 //! each other until they meet, so the bits are those of one thread.
+
+use std::ops::Range;
 
 use crate::PIVOT_TOLERANCE;
 use crate::census::Census;
@@ -16,19 +18,16 @@ use crate::lanes::{Lane, Pair};
 
 /// Answers for the numbers of a chain. Reading must be cheap: diagonals are asked for once,
 /// couplings once or twice.
-pub trait LineSource: Sync {
+pub trait LineSource: Send {
+    /// Makes ready for these nodes: no others are asked for until the next call. False if that
+    /// cannot be done.
+    fn look(&mut self, nodes: Range<usize>) -> bool;
     /// Diagonal block of a node, row-major; only the lower triangle is read.
     fn diagonal(&self, node: usize) -> [[f64; 3]; 3];
     /// Block between a node (rows) and the next one (columns).
     fn coupling(&self, node: usize) -> [[f64; 3]; 3];
     /// Right-hand side of a node; asked for once.
     fn right(&self, node: usize) -> [f64; 3];
-}
-
-/// Answers for another right-hand side, and measures something on the way.
-pub trait RightSide: Sync {
-    /// Right-hand side of a node and its measure; asked for once.
-    fn right(&self, node: usize) -> ([f64; 3], f64);
 }
 
 /// The factors of a chain of 3×3 blocks.
@@ -44,6 +43,9 @@ pub struct Line {
 type Carry = (Block<3, f64>, Column<3, f64>, Census);
 
 impl Line {
+    /// Nodes at most that a source is asked to look at together.
+    pub const WINDOW: usize = 128;
+
     /// Room for a chain of this many nodes. With `split` two threads share the work.
     pub fn new(nodes: usize, split: bool) -> Line {
         let half = nodes.saturating_sub(1) / 2;
@@ -60,116 +62,118 @@ impl Line {
         self.nodes.saturating_sub(1) / 2
     }
 
-    /// Factors and solves, one entry of `rhs` a node. False if the matrix is not safely
-    /// positive definite: the solution is then of no use.
-    pub fn factor_solve(&mut self, source: &impl LineSource, rhs: &mut [[f64; 3]]) -> bool {
+    /// Factors and solves, one entry of `rhs` a node; one source answers for each end. False if
+    /// the matrix is not safely positive definite, or a source could not look: the solution is
+    /// then of no use.
+    pub fn factor_solve<S: LineSource>(
+        &mut self,
+        sources: &mut [S; 2],
+        rhs: &mut [[f64; 3]],
+    ) -> bool {
         assert_eq!(rhs.len(), self.nodes, "one right-hand side a node");
         if self.nodes == 0 {
             return true;
         }
-        let (left, right) = if self.halves[0].is_empty() {
-            self.eliminate_pairs(source, rhs)
+        let ends = if self.halves[0].is_empty() {
+            self.eliminate_pairs(sources, rhs)
         } else {
-            self.eliminate_halves(source, rhs)
+            self.eliminate_halves(sources, rhs)
+        };
+        let Some((left, right)) = ends else {
+            return false;
         };
         let mut census = left.2;
         census.merge(right.2);
+        let (source, first) = (&mut sources[0], self.half());
+        if !source.look(first..first + self.middle.len()) {
+            return false;
+        }
         self.factor_middle(source, &left.0, &right.0, &mut census);
-        for m in 0..self.middle.len() {
-            rhs[self.half() + m] = source.right(self.half() + m);
+        for node in first..first + self.middle.len() {
+            rhs[node] = source.right(node);
         }
         self.solve_middle(rhs, &left.1, &right.1);
         self.substitute_back(rhs);
         census.is_safe()
     }
 
-    /// Solves with the factors at hand; returns the largest measure.
-    pub fn solve(&self, source: &impl RightSide, rhs: &mut [[f64; 3]]) -> f64 {
+    /// Solves with the factors at hand.
+    pub fn solve(&self, rhs: &mut [[f64; 3]]) {
         assert_eq!(rhs.len(), self.nodes, "one right-hand side a node");
         if self.nodes == 0 {
-            return 0.0;
+            return;
         }
         let last = self.nodes - 1;
-        let mut worst = 0.0f64;
         let (left, right) = if self.halves[0].is_empty() {
             let mut carry = [Pair::splat(0.0); 3];
             for (k, step) in self.pairs.iter().enumerate() {
-                let [(a, x), (b, y)] = [source.right(k), source.right(last - k)];
-                worst = worst.max(x).max(y);
-                carry = forward_pair([a, b], rhs, [k, last - k], step, &carry);
+                let right = [rhs[k], rhs[last - k]];
+                carry = forward_pair(right, rhs, [k, last - k], step, &carry);
             }
             (carry.map(|c| c.get(0)), carry.map(|c| c.get(1)))
         } else {
             let (a, b) = split(rhs, self.half());
             let [left, right] = &self.halves;
             std::thread::scope(|scope| {
-                let right =
-                    scope.spawn(|| forward_half(right, b, true, |k| source.right(last - k)));
-                let (left, x) = forward_half(left, a, false, |k| source.right(k));
-                let (right, y) = right.join().expect("substitution does not panic");
-                worst = x.max(y);
-                (left, right)
+                let right = scope.spawn(|| forward_half(right, b, true));
+                let left = forward_half(left, a, false);
+                (left, right.join().expect("substitution does not panic"))
             })
         };
-        for node in self.half()..self.half() + self.middle.len() {
-            let measured;
-            (rhs[node], measured) = source.right(node);
-            worst = worst.max(measured);
-        }
         self.solve_middle(rhs, &left, &right);
         self.substitute_back(rhs);
-        worst
     }
 
-    fn eliminate_pairs(
+    fn eliminate_pairs<S: LineSource>(
         &mut self,
-        source: &impl LineSource,
+        sources: &mut [S; 2],
         rhs: &mut [[f64; 3]],
-    ) -> (Carry, Carry) {
+    ) -> Option<(Carry, Carry)> {
         let mut census = Census::default();
         let mut carry = [[Pair::splat(0.0); 3]; 3];
         let mut rhs_carry = [Pair::splat(0.0); 3];
-        for (k, target) in self.pairs.iter_mut().enumerate() {
-            let mirror = self.nodes - 1 - k;
-            let block = pair(&source.diagonal(k), &source.diagonal(mirror));
-            let back = transpose(&source.coupling(mirror - 1));
-            let coupling = pair(&source.coupling(k), &back);
-            let (step, next, found) = eliminate(block, &carry, coupling, PIVOT_TOLERANCE);
-            carry = next;
-            found.enter(0, k, &mut census);
-            found.enter(1, mirror, &mut census);
-            let right = [source.right(k), source.right(mirror)];
-            rhs_carry = forward_pair(right, rhs, [k, mirror], &step, &rhs_carry);
-            *target = step;
+        let (nodes, [left, right]) = (self.nodes, sources);
+        for (window, targets) in self.pairs.chunks_mut(Line::WINDOW).enumerate() {
+            let first = window * Line::WINDOW;
+            let end = first + targets.len();
+            if !left.look(first..end) || !right.look(nodes - end..nodes - first) {
+                return None;
+            }
+            for (k, target) in (first..end).zip(targets) {
+                let mirror = nodes - 1 - k;
+                let block = pair(&left.diagonal(k), &right.diagonal(mirror));
+                let back = transpose(&right.coupling(mirror - 1));
+                let coupling = pair(&left.coupling(k), &back);
+                let (step, next, found) = eliminate(block, &carry, coupling, PIVOT_TOLERANCE);
+                carry = next;
+                found.enter(0, k, &mut census);
+                found.enter(1, mirror, &mut census);
+                let sides = [left.right(k), right.right(mirror)];
+                rhs_carry = forward_pair(sides, rhs, [k, mirror], &step, &rhs_carry);
+                *target = step;
+            }
         }
         let [left, right] = [0, 1].map(|w| (lane(&carry, w), rhs_carry.map(|c| c.get(w))));
-        (
+        Some((
             (left.0, left.1, census),
             (right.0, right.1, Census::default()),
-        )
+        ))
     }
 
-    fn eliminate_halves(
+    fn eliminate_halves<S: LineSource>(
         &mut self,
-        source: &impl LineSource,
+        sources: &mut [S; 2],
         rhs: &mut [[f64; 3]],
-    ) -> (Carry, Carry) {
+    ) -> Option<(Carry, Carry)> {
         let (nodes, half) = (self.nodes, self.half());
         let [left, right] = &mut self.halves;
+        let [one, two] = sources;
         let (a, b) = split(rhs, half);
         std::thread::scope(|scope| {
-            let right = scope.spawn(move || {
-                let node = |k: usize| nodes - 1 - k;
-                let diagonal = |k: usize| source.diagonal(node(k));
-                let coupling = |k: usize| transpose(&source.coupling(node(k) - 1));
-                let side = |k: usize| source.right(node(k));
-                eliminate_half(right, b, true, (diagonal, coupling, side))
-            });
-            let diagonal = |k: usize| source.diagonal(k);
-            let coupling = |k: usize| source.coupling(k);
-            let side = |k: usize| source.right(k);
-            let left = eliminate_half(left, a, false, (diagonal, coupling, side));
-            (left, right.join().expect("elimination does not panic"))
+            let right = scope.spawn(move || eliminate_half(right, b, Some(nodes - 1), two));
+            let left = eliminate_half(left, a, None, one);
+            let right = right.join().expect("elimination does not panic");
+            Some((left?, right?))
         })
     }
 
@@ -256,46 +260,53 @@ fn at(k: usize, count: usize, mirrored: bool) -> usize {
     if mirrored { count - 1 - k } else { k }
 }
 
+/// Eliminates one half; the right one is walked backwards from the `last` node.
 fn eliminate_half(
     steps: &mut [Step<3, f64>],
     rhs: &mut [[f64; 3]],
-    mirrored: bool,
-    (diagonal, coupling, right): (
-        impl Fn(usize) -> Block<3, f64>,
-        impl Fn(usize) -> Block<3, f64>,
-        impl Fn(usize) -> Column<3, f64>,
-    ),
-) -> Carry {
+    last: Option<usize>,
+    source: &mut impl LineSource,
+) -> Option<Carry> {
     let mut census = Census::default();
     let (mut carry, mut rhs_carry) = ([[0.0; 3]; 3], [0.0; 3]);
     let count = steps.len();
-    for (k, target) in steps.iter_mut().enumerate() {
-        let (step, next, found) = eliminate(diagonal(k), &carry, coupling(k), PIVOT_TOLERANCE);
-        carry = next;
-        found.enter(0, k, &mut census);
-        let entry = &mut rhs[at(k, count, mirrored)];
-        *entry = subtract_column(right(k), &rhs_carry);
-        rhs_carry = flush_column(transposed_times(&step.coupling, entry));
-        *target = step;
+    for (window, targets) in steps.chunks_mut(Line::WINDOW).enumerate() {
+        let first = window * Line::WINDOW;
+        let end = first + targets.len();
+        let nodes = match last {
+            None => first..end,
+            Some(last) => last + 1 - end..last + 1 - first,
+        };
+        if !source.look(nodes) {
+            return None;
+        }
+        for (k, target) in (first..end).zip(targets) {
+            let node = last.map_or(k, |last| last - k);
+            let coupling = match last {
+                None => source.coupling(node),
+                Some(_) => transpose(&source.coupling(node - 1)),
+            };
+            let block = source.diagonal(node);
+            let (step, next, found) = eliminate(block, &carry, coupling, PIVOT_TOLERANCE);
+            carry = next;
+            found.enter(0, k, &mut census);
+            let entry = &mut rhs[at(k, count, last.is_some())];
+            *entry = subtract_column(source.right(node), &rhs_carry);
+            rhs_carry = flush_column(transposed_times(&step.coupling, entry));
+            *target = step;
+        }
     }
-    (carry, rhs_carry, census)
+    Some((carry, rhs_carry, census))
 }
 
-fn forward_half(
-    steps: &[Step<3, f64>],
-    rhs: &mut [[f64; 3]],
-    mirrored: bool,
-    right: impl Fn(usize) -> (Column<3, f64>, f64),
-) -> (Column<3, f64>, f64) {
-    let (mut carry, mut worst) = ([0.0; 3], 0.0f64);
+fn forward_half(steps: &[Step<3, f64>], rhs: &mut [[f64; 3]], mirrored: bool) -> Column<3, f64> {
+    let mut carry = [0.0; 3];
     for (k, step) in steps.iter().enumerate() {
         let entry = &mut rhs[at(k, steps.len(), mirrored)];
-        let (side, measured) = right(k);
-        worst = worst.max(measured);
-        *entry = subtract_column(side, &carry);
+        *entry = subtract_column(*entry, &carry);
         carry = flush_column(transposed_times(&step.coupling, entry));
     }
-    (carry, worst)
+    carry
 }
 
 fn back_half(

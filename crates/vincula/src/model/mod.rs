@@ -127,7 +127,7 @@ impl Body {
 }
 
 /// Constants of eight bodies, as the kernels read them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 #[repr(C, align(64))]
 pub struct ParamBlock {
     /// Mass, kg.

@@ -2,100 +2,184 @@
 
 use std::ops::Range;
 
-use vincula_blocks::{LineSource, RightSide};
+use vincula_blocks::Line;
 
-use super::record::Slot;
-use crate::dual::ports::{PORTS, Points};
+use super::record::{Slot, WINDOW};
+use crate::dual::ports::{NO_POINTS, PORTS, Points};
 use crate::joint::JointKind;
-use crate::math::lanes::{LANES, Lane, gather, place, scatter};
+use crate::math::lanes::{LANES, gather, place, scatter};
 use crate::math::small::*;
-use crate::model::Model;
+use crate::model::{Model, ParamBlock};
 
 /// No body, or no joint.
 const NONE: u32 = u32::MAX;
+/// Marks an end that is a point of the world.
+const WORLD: u32 = 1 << 31;
 
-/// One end of a joint: a port of a body, or a point of the world.
+/// One end of a joint: twice the body and its port, or the number of a point of the world.
 #[derive(Clone, Copy, Debug)]
-struct End {
-    body: u32,
-    port: u32,
-    world: V3,
+struct End(u32);
+
+/// Where an end is.
+enum Spot {
+    World(usize),
+    Port {
+        block: usize,
+        lane: usize,
+        port: usize,
+    },
 }
 
-/// A ball joint of a chain.
+impl End {
+    #[inline(always)]
+    fn spot(self) -> Spot {
+        if self.0 & WORLD != 0 {
+            return Spot::World((self.0 & !WORLD) as usize);
+        }
+        let (block, lane) = place((self.0 >> 1) as usize);
+        let port = (self.0 & 1) as usize;
+        Spot::Port { block, lane, port }
+    }
+}
+
+/// A ball joint of a chain. Small, since every step reads all of them.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     ends: [End; 2],
     /// The body that this joint and the next one have in common.
     shared: u32,
     /// Sign of their coupling.
-    sign: f64,
+    sign: f32,
 }
 
-/// The joint at each port of eight bodies.
+/// The joint at each port of eight bodies, and the sign of its force.
 #[derive(Clone, Debug)]
 struct AtPorts {
     joint: [[u32; LANES]; PORTS],
-    sign: [Lane; PORTS],
+    sign: [[i8; LANES]; PORTS],
 }
 
-/// Chains of ball joints, the joints numbered along them.
+/// What blocks of bodies that are alike have in common.
+#[derive(Clone, Debug)]
+pub(super) struct Kind {
+    pub params: ParamBlock,
+    /// Where joints hold the bodies, m.
+    pub points: Points,
+}
+
+/// Chains of ball joints, bodies and joints numbered along them.
 pub(super) struct Links {
     links: Vec<Link>,
+    /// Points of the world, m.
+    worlds: Vec<V3>,
     at_ports: Vec<AtPorts>,
+    /// The blocks of the bodies of each joint: the higher one.
+    blocks: Vec<u32>,
+    /// The first joint whose higher block is this one, and the end of the last.
+    joints: Vec<u32>,
+    kinds: Vec<Kind>,
+    kind_of: Vec<u32>,
 }
+
+/// The joints of a body, by port, and whether it is their first end.
+type AtBody = [(u32, bool); PORTS];
 
 impl Links {
     /// The links of a model in which every joint is a plain ball joint, every block of bodies
-    /// is held, and joints that share a body follow each other.
+    /// is held, and joints that share a body, and bodies that share a joint, follow each other.
     pub fn find(model: &Model) -> Option<Links> {
         let rows = 3 * model.joints.len();
         let plain = model.dual_rows() == rows && model.rows() == rows;
-        if model.joints.is_empty() || !plain {
+        if model.joints.is_empty() || !plain || model.bodies.len() >= WORLD as usize / 2 {
             return None;
         }
         let mut at_body = vec![[(NONE, false); PORTS]; model.bodies.len()];
-        let mut links = Vec::with_capacity(model.joints.len());
+        let mut links = Links {
+            links: Vec::with_capacity(model.joints.len()),
+            worlds: Vec::new(),
+            at_ports: Vec::new(),
+            blocks: Vec::with_capacity(model.joints.len()),
+            joints: Vec::new(),
+            kinds: Vec::new(),
+            kind_of: Vec::new(),
+        };
+        let mut points = vec![NO_POINTS; model.params.len()];
         for (index, joint) in model.joints.iter().enumerate() {
             if joint.kind != JointKind::Ball {
                 return None;
             }
-            let mut ends = [End {
-                body: NONE,
-                port: 0,
-                world: [0.0; 3],
-            }; 2];
+            let mut ends = [End(WORLD); 2];
+            let mut at = [usize::MAX, 0];
             for (end, (side, first)) in ends.iter_mut().zip([(&joint.a, true), (&joint.b, false)]) {
-                end.world = side.point;
-                if let Some(body) = side.endpoint.index() {
-                    let port = at_body[body].iter().position(|at| at.0 == NONE)?;
-                    at_body[body][port] = (index as u32, first);
-                    (end.body, end.port) = (body as u32, port as u32);
-                }
+                let Some(body) = side.endpoint.index() else {
+                    *end = End(WORLD | links.worlds.len() as u32);
+                    links.worlds.push(side.point);
+                    continue;
+                };
+                let port = at_body[body].iter().position(|at| at.0 == NONE)?;
+                at_body[body][port] = (index as u32, first);
+                *end = End((2 * body + port) as u32);
+                let (block, lane) = place(body);
+                scatter(&mut points[block][port], lane, &side.point);
+                at = [at[0].min(block), at[1].max(block)];
             }
-            links.push(Link {
+            let behind = links
+                .blocks
+                .last()
+                .is_some_and(|last| at[1] < *last as usize);
+            if behind || at[1] > at[0] + 1 {
+                return None;
+            }
+            links.blocks.push(at[1] as u32);
+            links.links.push(Link {
                 ends,
                 shared: NONE,
                 sign: 0.0,
             });
         }
+        links.share_bodies(&at_body)?;
+        links.at_ports = at_body.chunks(LANES).map(AtPorts::new).collect();
+        links.find_joints(model.params.len());
+        links.find_kinds(model, &points);
+        Some(links)
+    }
+
+    /// Tells every joint the body that it shares with the next one.
+    fn share_bodies(&mut self, at_body: &[AtBody]) -> Option<()> {
         for (body, [first, second]) in at_body.iter().enumerate() {
             if second.0 == NONE {
                 continue;
             }
-            let link = &mut links[first.0 as usize];
+            let link = &mut self.links[first.0 as usize];
             if second.0 != first.0 + 1 || link.shared != NONE {
                 return None;
             }
             link.shared = body as u32;
             link.sign = if first.1 == second.1 { 1.0 } else { -1.0 };
         }
-        let held = |lanes: &[[(u32, bool); PORTS]]| lanes.iter().any(|at| at[0].0 != NONE);
-        if !at_body.chunks(LANES).all(held) {
-            return None;
+        let held = |lanes: &[AtBody]| lanes.iter().any(|at| at[0].0 != NONE);
+        at_body.chunks(LANES).all(held).then_some(())
+    }
+
+    fn find_joints(&mut self, blocks: usize) {
+        let starts = |block: usize| self.blocks.partition_point(|b| (*b as usize) < block) as u32;
+        self.joints = (0..=blocks).map(starts).collect();
+    }
+
+    fn find_kinds(&mut self, model: &Model, points: &[Points]) {
+        for (params, points) in model.params.iter().zip(points) {
+            let alike = |kind: &Kind| kind.params == *params && kind.points == *points;
+            let last = self.kinds.iter().rev().take(COMPARED).position(alike);
+            let kind = match last {
+                Some(back) => self.kinds.len() - 1 - back,
+                None => {
+                    let (params, points) = (params.clone(), *points);
+                    self.kinds.push(Kind { params, points });
+                    self.kinds.len() - 1
+                }
+            };
+            self.kind_of.push(kind as u32);
         }
-        let at_ports = at_body.chunks(LANES).map(AtPorts::new).collect();
-        Some(Links { links, at_ports })
     }
 
     /// Joints of each chain.
@@ -111,17 +195,31 @@ impl Links {
         chains
     }
 
-    /// Tells the blocks where their joints' points are.
-    pub fn place_points(&self, model: &Model, slots: &mut [Slot]) {
-        for (link, joint) in self.links.iter().zip(&model.joints) {
-            for (end, side) in link.ends.iter().zip([&joint.a, &joint.b]) {
-                if end.body != NONE {
-                    let (block, lane) = place(end.body as usize);
-                    let points = &mut slots[block].ports.point;
-                    scatter(&mut points[end.port as usize], lane, &side.point);
-                }
-            }
-        }
+    /// Whether the bodies of joints that are looked at together fit a window.
+    pub fn fits(&self, chain: &Range<usize>) -> bool {
+        let ends = chain.clone().map(|k| (k + Line::WINDOW).min(chain.end));
+        let mut windows = chain.clone().zip(ends);
+        windows.all(|(start, end)| self.blocks_of(&(start..end)).len() <= WINDOW)
+    }
+
+    /// Constants of a block.
+    #[inline(always)]
+    pub fn kind(&self, block: usize) -> &Kind {
+        &self.kinds[self.kind_of[block] as usize]
+    }
+
+    /// The blocks of the bodies of some joints.
+    pub fn blocks_of(&self, joints: &Range<usize>) -> Range<usize> {
+        let first = self.blocks[joints.start] as usize;
+        let lower = |end: &End| matches!(end.spot(), Spot::Port { block, .. } if block < first);
+        let back = self.links[joints.start].ends.iter().any(lower);
+        first - usize::from(back)..self.blocks[joints.end - 1] as usize + 1
+    }
+
+    /// The joints whose bodies are all known as soon as this block is, in the order of blocks.
+    #[inline(always)]
+    pub fn joints_of(&self, block: usize) -> Range<usize> {
+        self.joints[block] as usize..self.joints[block + 1] as usize
     }
 
     /// Puts the joint forces at the points of a block.
@@ -132,109 +230,67 @@ impl Links {
             for lane in 0..LANES {
                 let joint = at.joint[port][lane] as usize;
                 let force = forces.get(joint).copied().unwrap_or([0.0; 3]);
-                scatter(
-                    &mut at_points[port],
-                    lane,
-                    &scale(&force, at.sign[port][lane]),
-                );
+                let sign = f64::from(at.sign[port][lane]);
+                scatter(&mut at_points[port], lane, &scale(&force, sign));
             }
         }
     }
 }
 
+/// A block is compared with this many kinds before it becomes one of its own.
+const COMPARED: usize = 4;
+
 impl AtPorts {
-    fn new(lanes: &[[(u32, bool); PORTS]]) -> AtPorts {
+    fn new(lanes: &[AtBody]) -> AtPorts {
         let mut at = AtPorts {
             joint: [[NONE; LANES]; PORTS],
-            sign: [[0.0; LANES]; PORTS],
+            sign: [[0; LANES]; PORTS],
         };
         for (lane, ports) in lanes.iter().enumerate() {
             for (port, (joint, first)) in ports.iter().enumerate() {
                 at.joint[port][lane] = *joint;
-                at.sign[port][lane] = if *first { 1.0 } else { -1.0 };
+                at.sign[port][lane] = if *first { 1 } else { -1 };
             }
         }
         at
     }
 }
 
-/// The dual system of the links, read off the points of the bodies.
-pub(super) struct Nodes<'a> {
-    links: &'a [Link],
-    slots: &'a [Slot],
-}
-
-impl<'a> Nodes<'a> {
-    pub fn new(links: &'a Links, slots: &'a [Slot]) -> Nodes<'a> {
-        Nodes {
-            links: &links.links,
-            slots,
-        }
-    }
-
-    /// The part of one chain.
-    pub fn of(&self, chain: &Range<usize>) -> Nodes<'a> {
-        Nodes {
-            links: &self.links[chain.clone()],
-            slots: self.slots,
-        }
-    }
-
+/// The numbers of the joints, read off the slots of their bodies.
+impl Links {
+    /// How far a joint is open, m.
     #[inline(always)]
-    fn gap(&self, node: usize) -> V3 {
-        let [a, b] = &self.links[node].ends;
-        sub(&self.place(a), &self.place(b))
+    pub fn gap<'a>(&self, joint: usize, slot: impl Fn(usize) -> &'a Slot) -> V3 {
+        let place = |end: End| match end.spot() {
+            Spot::World(point) => self.worlds[point],
+            Spot::Port { block, lane, port } => gather(&slot(block).ports.place[port], lane),
+        };
+        let [a, b] = self.links[joint].ends;
+        sub(&place(a), &place(b))
     }
 
+    /// h times the rate at which a joint opens, m.
     #[inline(always)]
-    fn place(&self, end: &End) -> V3 {
-        if end.body == NONE {
-            return end.world;
-        }
-        let (block, lane) = place(end.body as usize);
-        gather(&self.slots[block].ports.place[end.port as usize], lane)
-    }
-}
-
-/// Right-hand side of the velocity solve: h times the rate at which each joint opens. Measures
-/// how far it is open now, component by component, m.
-pub(super) struct Drifts<'a> {
-    pub nodes: Nodes<'a>,
-    pub h: f64,
-}
-
-impl RightSide for Drifts<'_> {
-    #[inline(always)]
-    fn right(&self, node: usize) -> ([f64; 3], f64) {
+    pub fn drift<'a>(&self, joint: usize, h: f64, slot: impl Fn(usize) -> &'a Slot) -> V3 {
         let mut drift = [0.0; 3];
-        for (end, sign) in self.nodes.links[node].ends.iter().zip([1.0, -1.0]) {
-            if end.body != NONE {
-                let (block, lane) = place(end.body as usize);
-                let u: V3 = gather(&self.nodes.slots[block].rates[end.port as usize], lane);
+        for (end, sign) in self.links[joint].ends.into_iter().zip([1.0, -1.0]) {
+            if let Spot::Port { block, lane, port } = end.spot() {
+                let u: V3 = gather(&slot(block).rates[port], lane);
                 for k in 0..3 {
-                    drift[k] += self.h * sign * u[k];
+                    drift[k] += h * sign * u[k];
                 }
             }
         }
-        let gap = self.nodes.gap(node);
-        (drift, gap[0].abs().max(gap[1].abs()).max(gap[2].abs()))
-    }
-}
-
-impl LineSource for Nodes<'_> {
-    /// How far the joint is open, m.
-    #[inline(always)]
-    fn right(&self, node: usize) -> [f64; 3] {
-        self.gap(node)
+        drift
     }
 
+    /// Diagonal block of the dual system, m/N.
     #[inline(always)]
-    fn diagonal(&self, node: usize) -> [[f64; 3]; 3] {
+    pub fn diagonal<'a>(&self, joint: usize, slot: impl Fn(usize) -> &'a Slot) -> [[f64; 3]; 3] {
         let mut sum = [0.0; 6];
-        for end in &self.links[node].ends {
-            if end.body != NONE {
-                let (block, lane) = place(end.body as usize);
-                let own: S3 = gather(&self.slots[block].ports.own[end.port as usize], lane);
+        for end in self.links[joint].ends {
+            if let Spot::Port { block, lane, port } = end.spot() {
+                let own: S3 = gather(&slot(block).ports.own[port], lane);
                 for k in 0..6 {
                     sum[k] += own[k];
                 }
@@ -247,15 +303,16 @@ impl LineSource for Nodes<'_> {
         ]
     }
 
+    /// The block between a joint and the next one, m/N.
     #[inline(always)]
-    fn coupling(&self, node: usize) -> [[f64; 3]; 3] {
-        let link = &self.links[node];
+    pub fn coupling<'a>(&self, joint: usize, slot: impl Fn(usize) -> &'a Slot) -> [[f64; 3]; 3] {
+        let link = &self.links[joint];
         if link.shared == NONE {
             return [[0.0; 3]; 3];
         }
         let (block, lane) = place(link.shared as usize);
-        let m: M3 = gather(&self.slots[block].ports.mutual, lane);
-        let s = link.sign;
+        let m: M3 = gather(&slot(block).ports.mutual, lane);
+        let s = f64::from(link.sign);
         [
             [s * m[0], s * m[1], s * m[2]],
             [s * m[3], s * m[4], s * m[5]],

@@ -3,11 +3,12 @@
 //! The general step makes a dozen passes over the bodies, each with a kilobyte of unknowns a
 //! body. On a chain that no longer fits the cache, waiting for memory takes most of the time.
 //! Here the kernels of a pass run one after another on one block of eight bodies while it is
-//! in the first cache, and little is kept for the next pass (`record.rs`):
+//! in the first cache, and little is kept for the next pass:
 //!
-//! 1. bodies: predict, solve freely, find places and compliances of the joints' points,
-//! 2. joints: eliminate from both ends, substitute back (`vincula_blocks::Line`),
-//! 3. bodies: answer the joint forces, turn the velocity, kick, find the points' velocities,
+//! 1. bodies: predict, solve freely, find places and compliances of the joints' points; and
+//!    joints, a few blocks later: eliminate from both ends (`record.rs`, `vincula_blocks::Line`),
+//! 2. joints: substitute back,
+//! 3. bodies: answer the joint forces, turn the velocity, kick; joints: how they drift apart,
 //! 4. joints: substitute,
 //! 5. bodies: project the velocity and finish.
 //!
@@ -28,12 +29,13 @@ use vincula_blocks::Line;
 use crate::dual::SolverChoice;
 use crate::integrate::newton::NewtonBlock;
 use crate::integrate::{Integrator, tempered};
+use crate::math::lanes::{LANES, Lane};
 use crate::model::{Model, State};
 use crate::settings::{Settings, Workspace};
 use crate::step::StepReport;
-use links::{Drifts, Links, Nodes};
-use passes::{Blocks, Pass, answer, each_block, finish, prepare};
-use record::Slot;
+use links::Links;
+use passes::{Blocks, Pass, answer_all, finish_all, in_halves, prepare_all};
+use record::{Ahead, Made, Slot, Window};
 
 /// Steps that the general step takes over, at most, after some that were out of the ordinary.
 const REST: u32 = 4;
@@ -48,9 +50,13 @@ pub(crate) struct Stream {
     /// Each chain: its joints and its factors.
     chains: Vec<(Range<usize>, Line)>,
     threads: usize,
-    /// The unknowns; empty where predicting twice is cheaper than keeping them.
+    /// The unknowns and their points; empty where predicting twice is cheaper than keeping them.
     newton: Vec<NewtonBlock>,
     slots: Vec<Slot>,
+    /// For either end of a chain.
+    windows: [Window; 2],
+    /// Rotational stiffness of the bodies, N m; only where nothing is kept.
+    geometric: Vec<[Lane; 3]>,
     /// Force of each joint: of the position solve, and of the velocity solve, N.
     forces: [Vec<[f64; 3]>; 2],
     /// Steps in a row that were out of the ordinary.
@@ -77,9 +83,11 @@ impl Stream {
         let blocks = model.params.len();
         let joints = model.joints.len();
         let chains = links.chains();
+        if !chains.iter().all(|chain| links.fits(chain)) {
+            return None;
+        }
         let alone = chains.len() == 1;
-        let mut slots = vec![Slot::ZERO; blocks];
-        links.place_points(model, &mut slots);
+        let kept = if keep { blocks } else { 0 };
         Some(Stream {
             chains: chains
                 .into_iter()
@@ -87,8 +95,10 @@ impl Stream {
                 .collect(),
             links,
             threads,
-            newton: vec![NewtonBlock::ZERO; if keep { blocks } else { 0 }],
-            slots,
+            newton: vec![NewtonBlock::ZERO; kept],
+            slots: vec![Slot::ZERO; kept],
+            windows: [Window::new(), Window::new()],
+            geometric: vec![[[0.0; LANES]; 3]; blocks],
             forces: [vec![[0.0; 3]; joints], vec![[0.0; 3]; joints]],
             failed: 0,
             resting: 0,
@@ -132,7 +142,6 @@ impl Stream {
         let pass = Pass {
             level: work.level,
             scheme: tempered::scheme(h, work.settings.tempering()),
-            model,
             state,
             kicks: &work.kicks,
             links: &self.links,
@@ -140,26 +149,47 @@ impl Stream {
         };
         let [first, second] = &mut self.forces;
         let mut blocks = Blocks {
-            slots: &mut self.slots,
+            first: 0,
             newton: &mut self.newton,
+            slots: &mut self.slots,
+            geometric: &mut self.geometric,
             next: &mut work.next,
             memory: &mut work.memory,
+            drifts: second,
         };
-        each_block(self.threads, blocks.again(), |at| prepare(&pass, at))?;
-        let nodes = Nodes::new(&self.links, blocks.slots);
+        let run = |blocks: Blocks, run: &(dyn Fn(Blocks) -> Option<[f64; 2]> + Sync)| {
+            in_halves(self.threads, blocks, &self.links, run)
+        };
+        let kept = !blocks.newton.is_empty();
+        if kept {
+            run(blocks.again(), &|at| prepare_all(&pass, at))?;
+        }
+        self.windows.iter_mut().for_each(Window::clear);
         for (chain, line) in &mut self.chains {
-            if !line.factor_solve(&nodes.of(chain), &mut first[chain.clone()]) {
+            let (pass, first, forces) = (&pass, chain.start, &mut first[chain.clone()]);
+            let safe = if kept {
+                let slots = &*blocks.slots;
+                line.factor_solve(&mut [0, 1].map(|_| Made { pass, slots, first }), forces)
+            } else {
+                let windows = self.windows.each_mut();
+                let sources = windows.map(|window| Ahead {
+                    pass,
+                    window,
+                    first,
+                });
+                line.factor_solve(&mut { sources }, forces)
+            };
+            if !safe {
                 return None;
             }
         }
-        let update = each_block(self.threads, blocks.again(), |at| answer(&pass, first, at))?;
-        let mut residual = 0.0f64;
+        let found = run(blocks.again(), &|at| answer_all(&pass, first, at))?;
+        let [update, residual] = found;
         for (chain, line) in &self.chains {
-            let nodes = Nodes::new(&self.links, blocks.slots).of(chain);
-            let drifts = Drifts { nodes, h };
-            residual = residual.max(line.solve(&drifts, &mut second[chain.clone()]));
+            line.solve(&mut blocks.drifts[chain.clone()]);
         }
-        each_block(self.threads, blocks, |at| finish(&pass, second, at))?;
+        let second = std::mem::take(&mut blocks.drifts);
+        run(blocks, &|at| finish_all(&pass, second, at))?;
         self.commit(model, state, work, h);
         Some(StepReport {
             iterations: 1,
