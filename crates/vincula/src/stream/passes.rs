@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
+use vincula_blocks::both;
+
 use super::links::Links;
 use super::record::Slot;
-use crate::dual::ports;
+use crate::dual::{larger, ports};
 use crate::integrate::Scheme;
 use crate::integrate::newton::{self, NewtonBlock, Stiffening};
 use crate::integrate::tempered::{self, KickBlock};
@@ -112,18 +114,9 @@ pub(super) fn in_halves(
     }
     let half = blocks.next.len() / 2;
     let (first, second) = blocks.split(half, links.joints_of(half).start);
-    let (first, second) = std::thread::scope(|scope| {
-        let second = scope.spawn(|| run(second));
-        let first = run(first);
-        (first, second.join().expect("a pass does not panic"))
-    });
+    let (first, second) = both(threads, || run(first), || run(second));
     let (first, second) = (first?, second?);
     Some([0, 1].map(|k| larger(first[k], second[k])))
-}
-
-/// The larger of two numbers; one that is none wins.
-fn larger(a: f64, b: f64) -> f64 {
-    if a > b || a.is_nan() { a } else { b }
 }
 
 /// Where the bodies go without joints; nothing if one is crushed.
