@@ -24,6 +24,7 @@ mod fronts;
 mod halves;
 mod reach;
 mod substitute;
+mod supernodes;
 mod symbolic;
 
 pub use reach::{Half, Reach};
@@ -39,7 +40,8 @@ use fronts::{Inspection, Job, Numbers, Room};
 use halves::TOP;
 use std::sync::Arc;
 use substitute::Vectors;
-use symbolic::{ScalarMatrix, Supernodes, out_of_memory, prepare};
+use supernodes::Supernodes;
+use symbolic::{ScalarMatrix, out_of_memory, prepare};
 
 /// Stands for an infinite pivot: its row becomes zero to working accuracy, and
 /// its product with any scaled entry is still far from overflow.
@@ -48,7 +50,7 @@ const INFINITE_PIVOT: f64 = 1e60;
 const SHIFTED_PIVOT: f64 = 1e-8;
 
 /// Numbers in the factors from which on a second thread is worth spawning.
-const WORTH: usize = 200_000;
+const WORTH: usize = 100_000;
 
 /// The order of elimination.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -160,17 +162,21 @@ impl Cholesky {
         (0..self.symbolic.n_supernodes())
             .map(|s| {
                 let width = self.symbolic.supernode_end()[s] - self.symbolic.supernode_begin()[s];
-                let below = self.symbolic.supernode(s).pattern().len();
+                let below = self.symbolic.rows_below(s).len();
                 width * below + width * (width - 1) / 2
             })
             .sum()
     }
 
+    /// Whether the work falls into two halves.
+    pub fn is_divided(&self) -> bool {
+        self.forest.supernodes[TOP] > 0
+    }
+
     /// Threads that are worth it.
-    fn threads(&self) -> usize {
-        let divided = self.forest.supernodes[TOP] > 0;
-        if divided && self.factors.len() >= WORTH {
-            self.threads
+    pub fn threads_used(&self) -> usize {
+        if self.is_divided() && self.factors.len() >= WORTH {
+            self.threads.clamp(1, 2)
         } else {
             1
         }
@@ -209,7 +215,7 @@ impl Cholesky {
     /// Factors both halves, then the top.
     fn run(&mut self, matrix: &BlockMatrix) -> Inspection {
         let shift = self.shifts(matrix);
-        let threads = self.threads();
+        let threads = self.threads_used();
         let job = Job {
             symbolic: &self.symbolic,
             forest: &self.forest,

@@ -23,7 +23,7 @@ use crate::{
 use std::sync::Arc;
 
 /// Numbers in the factors from which on a second thread is worth spawning.
-const WORTH: usize = 200_000;
+const WORTH: usize = 100_000;
 
 /// Direct solver for graphs with many paths.
 pub struct Condensed {
@@ -79,6 +79,11 @@ impl Condensed {
     /// Estimated multiplications and additions of one factorization.
     pub fn factor_flops(&self) -> f64 {
         self.factor_flops
+    }
+
+    /// Whether what is simple falls into two halves.
+    pub fn is_divided(&self) -> bool {
+        self.elimination.is_divided()
     }
 
     /// Numbers that the factors hold.

@@ -12,7 +12,7 @@ use faer::sparse::SymbolicSparseColMat;
 use faer::sparse::linalg::amd;
 
 /// Parts of this size or smaller are not cut further.
-const LEAF: usize = 12;
+const LEAF: usize = 8;
 
 /// Approximate minimum degree order of the nodes.
 pub fn minimum_degree(pattern: &Pattern) -> Vec<usize> {
@@ -147,20 +147,21 @@ impl Cutter<'_> {
         reached
     }
 
-    /// The thinnest level between 35 % and 65 % of the nodes.
+    /// The level between 25 % and 75 % of the nodes that is thinnest, for what it cuts off: the
+    /// nodes of the level over the square root of those of the smaller side.
     fn thin_level(&self, reached: &[usize]) -> usize {
         let count = reached.len();
-        let (low, high) = (
-            self.level[reached[count * 35 / 100]],
-            self.level[reached[count * 65 / 100]],
-        );
-        let width = |level: usize| {
+        let low = self.level[reached[count / 4]];
+        let high = self.level[reached[count - 1 - count / 4]];
+        let cost = |level: usize| {
             let start = reached.partition_point(|&node| self.level[node] < level);
-            reached.partition_point(|&node| self.level[node] <= level) - start
+            let end = reached.partition_point(|&node| self.level[node] <= level);
+            let side = start.min(count - end) + 1;
+            (end - start) as f64 / (side as f64).sqrt()
         };
-        (low..=high)
-            .min_by_key(|&level| width(level))
-            .unwrap_or(low)
+        let costs = (low..=high).map(|level| (cost(level), level));
+        let best = costs.min_by(|a, b| a.0.total_cmp(&b.0));
+        best.map_or(low, |(_, level)| level)
     }
 
     fn touches_next(&self, node: usize, level: usize, reached: &[usize]) -> bool {

@@ -7,8 +7,8 @@
 //! [`BlockMatrix`]. Every solver speaks the same three verbs: `symbolic` looks
 //! at the pattern once and allocates, [`Factorization::factor`] reads new
 //! numbers, [`Factorization::solve`] overwrites a right-hand side by its
-//! solution. Neither of the last two allocates (spawning the threads of
-//! [`PartitionedChain`] excepted).
+//! solution. Neither of the last two allocates (spawning threads excepted, and what faer's
+//! kernels set up on a new one).
 //!
 //! | pattern | solver | cost |
 //! |---|---|---|

@@ -260,6 +260,7 @@ fn nets_condense_to_their_nodes() {
         let options = CholeskyOptions::default();
         let mut net = Condensed::symbolic(kept.matrix.pattern(), &options).unwrap();
         assert!(net.remaining_rows() <= 12 * hubs.len() + 6);
+        assert!(net.is_divided());
         agrees(&mut net, &kept, &mechanism.assemble(), &mut random);
     }
 }

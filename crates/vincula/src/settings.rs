@@ -325,7 +325,8 @@ impl Workspace {
 
     /// Threads that steps run on.
     pub fn threads(&self) -> usize {
-        let apart = self.apart.as_ref().map_or(1, Apart::threads);
+        let whole = self.block_threads(self.newton.len());
+        let apart = self.apart.as_ref().map_or(whole, Apart::threads);
         self.stream.as_ref().map_or(apart, Stream::threads)
     }
 

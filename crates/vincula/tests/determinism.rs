@@ -57,6 +57,70 @@ fn scene(name: &str) -> Model {
     }
 }
 
+/// A net of rods and nodes that is large enough for every pass to be split.
+fn large_net() -> Model {
+    let count = 40;
+    let mut builder = ModelBuilder::new();
+    let at = |row: usize, column: usize| DVec3::new(0.1 * column as f64, 0.1 * row as f64, 0.0);
+    let mut nodes = Vec::new();
+    for row in 0..count {
+        for column in 0..count {
+            let name = format!("node {row} {column}");
+            let shape = Shape::Sphere { radius: 0.02 };
+            let def = BodyDef::new(name, shape, 1000.0).at(at(row, column));
+            nodes.push(builder.body(def));
+        }
+    }
+    for row in 0..count {
+        for column in 0..count {
+            for (down, right) in [(0, 1), (1, 0)] {
+                let to = [row + down, column + right];
+                if to[0] == count || to[1] == count {
+                    continue;
+                }
+                let name = format!("rod {row} {column} {down}");
+                let turn = DQuat::from_rotation_z(down as f64 * std::f64::consts::FRAC_PI_2);
+                let middle = 0.5 * (at(row, column) + at(to[0], to[1]));
+                let rod = builder.body(link(name.clone()).at(middle).turned(turn));
+                for [row, column] in [[row, column], to] {
+                    let joint = format!("{name} at {row} {column}");
+                    let node = nodes[row * count + column];
+                    builder.joint(JointDef::ball(joint, node, rod, at(row, column)));
+                }
+            }
+        }
+    }
+    for column in [0, count / 2, count - 1] {
+        let name = format!("nail {column}");
+        builder.joint(JointDef::ball(name, World, nodes[column], at(0, column)));
+    }
+    builder.build().unwrap()
+}
+
+/// Its sparse factorization uses whatever instructions the processor has, so that the hash is not
+/// the same on every machine; on one of them it is, whatever the threads.
+#[test]
+fn a_large_net_has_the_same_bits_on_any_number_of_threads() {
+    let model = large_net();
+    let of = |threads: usize| {
+        let settings = Settings {
+            threads,
+            ..Settings::default()
+        };
+        let mut work = Workspace::new(&model, settings);
+        let used = work.threads();
+        let mut state = model.initial_state();
+        run(&model, &mut state, &mut work, 5e-3, 6);
+        (hash(&state), used)
+    };
+    let (expected, used) = of(1);
+    assert_eq!(used, 1);
+    for threads in [2, 3, 8] {
+        assert_eq!(of(threads), (expected, 2), "{threads} threads");
+    }
+    assert_ne!(expected, hash(&model.initial_state()));
+}
+
 fn end(model: &Model, settings: Settings) -> State {
     let mut state = model.initial_state();
     run(

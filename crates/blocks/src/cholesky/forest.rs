@@ -1,7 +1,7 @@
 //! The tree of supernodes as the numeric factorization walks through it.
 
 use super::halves::{TOP, parents};
-use super::symbolic::Supernodes;
+use super::supernodes::Supernodes;
 
 /// Rows of a supernode that lie next to each other in the front of its parent too.
 #[derive(Clone, Copy, Debug)]
@@ -109,8 +109,7 @@ impl Forest {
             true => (row - start) as u32,
             false => (row - top + end - start) as u32,
         };
-        self.local
-            .extend(symbolic.supernode(s).pattern().iter().map(place));
+        self.local.extend(symbolic.rows_below(s).iter().map(place));
         self.local_starts.push(self.local.len());
     }
 
@@ -124,7 +123,7 @@ impl Forest {
         }
         let mut live: [[Vec<usize>; 2]; 3] = Default::default();
         let mut done = vec![false; count];
-        let size = |s: usize| symbolic.supernode(s).pattern().len().pow(2);
+        let size = |s: usize| symbolic.rows_below(s).len().pow(2);
         for s in 0..count {
             let (part, stack) = (self.part(s), depth[s] % 2);
             let top = live[part][stack].last();
@@ -158,14 +157,14 @@ fn runs(symbolic: &Supernodes, s: usize, parent: Option<usize>) -> Vec<Run> {
     };
     let begin = symbolic.supernode_begin()[parent];
     let width = symbolic.supernode_end()[parent] - begin;
-    let (rows, above) = (symbolic.supernode(s), symbolic.supernode(parent));
+    let (rows, above) = (symbolic.rows_below(s), symbolic.rows_below(parent));
     let mut found: Vec<Run> = Vec::new();
     let mut next = 0;
-    for (from, &row) in rows.pattern().iter().enumerate() {
+    for (from, &row) in rows.iter().enumerate() {
         let to = if row < begin + width {
             row - begin
         } else {
-            next += above.pattern()[next..].partition_point(|&other| other < row);
+            next += above[next..].partition_point(|&other| other < row);
             width + next
         };
         match found.last_mut() {

@@ -13,7 +13,8 @@
 
 use super::forest::{Forest, Run};
 use super::halves::TOP;
-use super::symbolic::{ScalarMatrix, Supernodes};
+use super::supernodes::Supernodes;
+use super::symbolic::ScalarMatrix;
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::cholesky::ldlt::factor::{
     LdltError, LdltRegularization, cholesky_in_place, cholesky_in_place_scratch,
@@ -115,7 +116,7 @@ impl Room {
 /// Columns of a supernode, and rows below them.
 pub(super) fn shape(symbolic: &Supernodes, s: usize) -> [usize; 2] {
     let width = symbolic.supernode_end()[s] - symbolic.supernode_begin()[s];
-    [width, symbolic.supernode(s).pattern().len()]
+    [width, symbolic.rows_below(s).len()]
 }
 
 /// What all parts read.
@@ -202,7 +203,7 @@ impl Job<'_> {
             };
             let runs = self.forest.runs(child);
             let split = runs.partition_point(|run| run.to < width);
-            let height = self.symbolic.supernode(child).pattern().len();
+            let height = self.symbolic.rows_below(child).len();
             let update = &stack[left.offset..left.offset + height * height];
             match phase {
                 Phase::Columns => add(update, height, runs, 0..split, panel, [width + below, 0]),

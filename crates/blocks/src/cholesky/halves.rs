@@ -6,18 +6,21 @@
 //! less. Of all these divisions the one is taken whose top and larger half are the least work.
 //! It depends on the pattern alone.
 
-use super::symbolic::Supernodes;
+use super::supernodes::Supernodes;
 use crate::matrix::Pattern;
 
 /// The part behind the halves.
 pub(super) const TOP: usize = 2;
 
-/// Multiplications from which on a factorization is divided.
-const WORTH: f64 = 2e5;
+/// Work from which on a factorization is divided.
+const WORTH: f64 = 1e6;
 /// Share of the work above which a division is of no use.
 const LEAST_GAIN: f64 = 0.8;
 /// What handling a supernode costs, in multiplications.
 const OVERHEAD: f64 = 4000.0;
+/// What a number of the factors costs in the solves that come after, in multiplications: these are
+/// few, but wait for memory.
+const READING: f64 = 50.0;
 /// Subtrees at most that are opened.
 const OPENED: usize = 200;
 
@@ -28,7 +31,7 @@ pub(super) fn parents(supernodes: &Supernodes) -> Vec<Option<usize>> {
     for s in 0..count {
         owner[supernodes.supernode_begin()[s]..supernodes.supernode_end()[s]].fill(s);
     }
-    let first = |s: usize| supernodes.supernode(s).pattern().first();
+    let first = |s: usize| supernodes.rows_below(s).first();
     (0..count)
         .map(|s| first(s).map(|&row| owner[row]))
         .collect()
@@ -115,9 +118,10 @@ fn deal(open: &[usize], subtree: &[f64]) -> (Vec<(usize, usize)>, [f64; 2]) {
     (dealt, sums)
 }
 
-/// Multiplications of one supernode.
+/// What one supernode costs, in multiplications.
 fn work(supernodes: &Supernodes, s: usize) -> f64 {
     let width = (supernodes.supernode_end()[s] - supernodes.supernode_begin()[s]) as f64;
-    let below = supernodes.supernode(s).pattern().len() as f64;
-    OVERHEAD + width * (width * width / 3.0 + width * below + below * below)
+    let below = supernodes.rows_below(s).len() as f64;
+    let products = width * (width * width / 3.0 + width * below + below * below);
+    OVERHEAD + products + READING * width * (width + below)
 }

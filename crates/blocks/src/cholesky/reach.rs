@@ -38,7 +38,7 @@ impl<const N: usize> Reach<N> {
             position[row] = place;
         }
         let symbolic = &cholesky.symbolic;
-        let lengths = (0..symbolic.n_supernodes()).map(|s| symbolic.supernode(s).pattern().len());
+        let lengths = (0..symbolic.n_supernodes()).map(|s| symbolic.rows_below(s).len());
         let longest = lengths.max().unwrap_or(0);
         let mut supernode = vec![0; n];
         for s in 0..symbolic.n_supernodes() {
@@ -91,7 +91,7 @@ impl Cholesky {
         while let Some(s) = next.filter(|&s| !reach.marked[s]) {
             reach.marked[s] = true;
             out.supernodes.push(s);
-            let rows = self.symbolic.supernode(s).pattern();
+            let rows = self.symbolic.rows_below(s);
             next = rows.first().map(|&row| reach.supernode[row]);
         }
     }
@@ -106,7 +106,7 @@ impl Cholesky {
     ) {
         let begin = self.symbolic.supernode_begin()[s];
         let width = self.symbolic.supernode_end()[s] - begin;
-        let rows = self.symbolic.supernode(s).pattern();
+        let rows = self.symbolic.rows_below(s);
         let height = width + rows.len();
         let first = self.symbolic.col_ptr_for_val()[s];
         sums.iter_mut().for_each(|sum| sum[..rows.len()].fill(0.0));

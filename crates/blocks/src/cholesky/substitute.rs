@@ -10,7 +10,7 @@ use super::Cholesky;
 use super::forest::Forest;
 use super::fronts::shape;
 use super::halves::TOP;
-use super::symbolic::Supernodes;
+use super::supernodes::Supernodes;
 use crate::threads::both;
 
 /// The vectors of one part.
@@ -39,7 +39,7 @@ impl Vectors {
 impl Cholesky {
     /// Overwrites the right-hand side by the solution.
     pub(super) fn substitute(&mut self, rhs: &mut [f64]) {
-        let threads = self.threads();
+        let threads = self.threads_used();
         let [mut a, mut b, mut top] = std::mem::take(&mut self.vectors);
         let given = &*rhs;
         both(

@@ -2,6 +2,7 @@
 
 use super::Fill;
 use super::halves::divide;
+use super::supernodes::Supernodes;
 use crate::PatternError;
 use crate::dissection::{minimum_degree, nested_dissection};
 use crate::matrix::Pattern;
@@ -12,9 +13,6 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::sparse::SymbolicSparseColMat;
 use faer::sparse::linalg::SymbolicSupernodalParams;
 use faer::sparse::linalg::cholesky::{simplicial, supernodal};
-
-/// The supernodes of faer.
-pub(super) type Supernodes = supernodal::SymbolicSupernodalCholesky<usize>;
 
 /// An entry of the scalar matrix.
 #[derive(Clone, Copy, Debug)]
@@ -110,13 +108,13 @@ impl ScalarMatrix {
                 supernodes.supernode_begin()[s],
                 supernodes.supernode_end()[s],
             );
-            let supernode = supernodes.supernode(s);
+            let rows = supernodes.rows_below(s);
             for entry in &mut self.entries[self.starts[begin]..self.starts[end]] {
                 let row = entry.row as usize;
                 entry.place = if row < end {
                     (row - begin) as u32
                 } else {
-                    let below = supernode.pattern().partition_point(|&other| other < row);
+                    let below = rows.partition_point(|&other| other < row);
                     (end - begin + below) as u32
                 };
             }
@@ -167,7 +165,7 @@ fn waiting_last(pattern: &Pattern, order: Vec<usize>) -> Vec<usize> {
 }
 
 /// Supernodes of up to so many columns are joined if no more than this share of their entries is
-/// then zero. Wide ones are not, for the halves of a tree to stay apart.
+/// then zero.
 const RELAX: [(usize, f64); 3] = [(4, 1.0), (16, 0.8), (48, 0.1)];
 
 /// Symbolic factorization without any further permutation.
@@ -193,7 +191,7 @@ fn analyse(pattern: &Pattern, scalar: &ScalarMatrix) -> Result<Supernodes, Patte
         upper.as_ref(),
         stack,
     );
-    supernodal::factorize_supernodal_symbolic_cholesky(
+    let found = supernodal::factorize_supernodal_symbolic_cholesky(
         upper.as_ref(),
         tree,
         &counts,
@@ -205,7 +203,8 @@ fn analyse(pattern: &Pattern, scalar: &ScalarMatrix) -> Result<Supernodes, Patte
     .map_err(|error| PatternError::Symbolic {
         rows: n,
         reason: error.to_string(),
-    })
+    })?;
+    Ok(Supernodes::new(&found, &parents))
 }
 
 pub(super) fn out_of_memory(rows: usize) -> PatternError {

@@ -33,12 +33,24 @@ impl End<'_> {
 
 impl Dual {
     pub(super) fn assemble(&mut self, model: &Model, work: &[NewtonBlock]) {
-        for island in &mut self.islands {
-            island.matrix.clear();
+        self.assemble_nets(work);
+        let others = self
+            .islands
+            .iter_mut()
+            .filter(|island| island.net.is_none());
+        others.for_each(|island| island.matrix.clear());
+        if self.islands.iter().all(|island| island.net.is_some()) {
+            return;
         }
         for body in 0..model.bodies.len() {
             let range = self.starts[body]..self.starts[body + 1];
             if range.is_empty() {
+                continue;
+            }
+            let island = self
+                .joints_place(self.incidences[range.start].joint as usize)
+                .0;
+            if self.islands[island].net.is_some() {
                 continue;
             }
             if let Some(hub) = self.hubs[body] {

@@ -231,7 +231,7 @@ fn stiffness_blocks(inverse: &Inverse) -> [[f64; 36]; 2] {
 }
 
 /// Writes −τ² W⁻¹.
-fn write_stiffness<const N: usize>(w: impl AsRef<[f64]>, tau: f64, target: &mut [f64]) {
+pub(super) fn write_stiffness<const N: usize>(w: impl AsRef<[f64]>, tau: f64, target: &mut [f64]) {
     let w = w.as_ref();
     let mut l = [[0.0; N]; N];
     for r in 0..N {

@@ -6,6 +6,7 @@ use super::axles::Axles;
 use super::border::Border;
 use super::choose::{Draft, Solver};
 use super::linearize::JointRows;
+use super::net::Net;
 use super::plan::{IslandPlan, SolverChoice};
 use super::ports::{NO_PORT, PORTS, PortBlock};
 use super::squares::Squares;
@@ -26,6 +27,8 @@ pub(crate) struct Island {
     refine: bool,
     rhs: Vec<f64>,
     pub plan: IslandPlan,
+    /// Where the blocks of the matrix come from, if all are three by three.
+    pub net: Option<Net>,
 }
 
 impl Island {
@@ -49,23 +52,40 @@ impl Island {
 
     pub(super) fn solve(&mut self, lambda: &mut [f64], offsets: &[usize]) {
         let mut row = 0;
-        for &joint in &self.joints {
-            let range = offsets[joint]..offsets[joint + 1];
+        self.for_each_run(offsets, |range, rhs| {
             let n = range.len();
-            self.rhs[row..row + n].copy_from_slice(&lambda[range]);
+            rhs[row..row + n].copy_from_slice(&lambda[range]);
             row += n;
-        }
+        });
         // No load from outside acts on hubs: their free motion is in the violation already.
         self.rhs[row..].fill(0.0);
         let mut rows = std::mem::take(&mut self.rhs);
         self.answer(&mut rows);
         self.rhs = rows;
         row = 0;
-        for &joint in &self.joints {
-            let range = offsets[joint]..offsets[joint + 1];
+        self.for_each_run(offsets, |range, rhs| {
             let n = range.len();
-            lambda[range].copy_from_slice(&self.rhs[row..row + n]);
+            lambda[range].copy_from_slice(&rhs[row..row + n]);
             row += n;
+        });
+    }
+
+    /// The rows of the model that are rows of the island one after the other: of all joints, if
+    /// these have consecutive numbers, else of one joint after the other.
+    fn for_each_run(
+        &mut self,
+        offsets: &[usize],
+        mut run: impl FnMut(std::ops::Range<usize>, &mut [f64]),
+    ) {
+        match self.joints[..] {
+            [first, .., last] if last - first + 1 == self.joints.len() => {
+                run(offsets[first]..offsets[last + 1], &mut self.rhs);
+            }
+            _ => {
+                for &joint in &self.joints {
+                    run(offsets[joint]..offsets[joint + 1], &mut self.rhs);
+                }
+            }
         }
     }
 }
@@ -155,6 +175,7 @@ impl Dual {
         dual.axles = Axles::new(&mut dual, model);
         dual.all_simple = !dual.holds.contains(&Hold::Otherwise);
         dual.squares = Squares::new(model, &dual.joints, &dual.offsets);
+        dual.plan_nets();
         dual.add_border(model);
         dual
     }
@@ -190,6 +211,7 @@ impl Dual {
             refine: false,
             rhs: vec![0.0; pattern.dimension()],
             plan: decision.plan,
+            net: None,
             joints,
         });
     }

@@ -13,6 +13,7 @@ mod choose;
 mod hubs;
 mod island;
 mod linearize;
+mod net;
 mod passes;
 pub mod plan;
 pub(crate) mod ports;

@@ -46,9 +46,9 @@ pub(super) fn commit(
         past.h = h;
         past.blocks.clone_from_slice(&work.next);
     }
-    state.multipliers.copy_from_slice(&work.multipliers);
-    // After this `multipliers` is free to hold the forces of the last step.
-    work.multipliers.copy_from_slice(&state.held);
+    std::mem::swap(&mut state.multipliers, &mut work.multipliers);
+    // Now `multipliers` is free to hold the forces of the last step.
+    std::mem::swap(&mut state.held, &mut work.multipliers);
     state.held.copy_from_slice(&work.total);
     forget_limits(model, state, work);
     sleep::remember(model, state, work);
