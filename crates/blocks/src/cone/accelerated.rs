@@ -14,8 +14,9 @@
 //! costs one product. The violation falls like 1/k² at least, where sweeps take 1/k, because a chain
 //! that lies on something answers a common push a thousand times less than one of a single link.
 
+use super::block::{dot, minus, times};
 use super::dense::{ConeReport, triple};
-use super::{Triple, solve_block_near, violation};
+use super::{solve_block_near, violation};
 
 /// A problem without its matrix.
 #[derive(Clone, Copy, Debug)]
@@ -236,18 +237,6 @@ fn violation_of(problem: &Products<'_>, iterate: &Iterate) -> (f64, bool) {
         worst / largest.max(worst)
     };
     (relative, slip <= problem.slack && relative <= ENOUGH)
-}
-
-fn times(m: &[f64; 9], v: &Triple) -> Triple {
-    std::array::from_fn(|i| m[3 * i] * v[0] + m[3 * i + 1] * v[1] + m[3 * i + 2] * v[2])
-}
-
-fn minus(a: &Triple, b: &Triple) -> Triple {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
-}
-
-fn dot(a: &Triple, b: &Triple) -> f64 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
 #[cfg(test)]

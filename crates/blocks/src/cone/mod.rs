@@ -9,18 +9,27 @@
 //! (De Saxcé and Feng 1998): apart, sticking, or sliding with friction against the slip. The
 //! added μ|u_t| is what keeps sliding from lifting. `local.rs` solves one block exactly,
 //! `dense.rs` all of them block by block, `newton.rs` all at once, `splitting.rs` by turns
-//! between a linear solve and the cone.
+//! between a linear solve and the cone, `accelerated.rs` by products with D alone, and `strung.rs`
+//! those that a chain connects.
 
 pub mod accelerated;
+mod block;
 pub mod dense;
+mod interior;
+mod krylov;
 pub mod local;
 pub mod newton;
 pub mod splitting;
+pub mod string;
+pub mod strung;
 
 pub use accelerated::{Accelerated, Products};
+pub use block::Block;
 pub use dense::{ConeReport, Delassus};
 pub use local::{solve_block, solve_block_near};
 pub use splitting::Splitting;
+pub use string::Line;
+pub use strung::{Knot, Strung};
 
 /// One block: normal, first tangent, second tangent.
 pub type Triple = [f64; 3];

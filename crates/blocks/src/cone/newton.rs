@@ -58,6 +58,20 @@ pub(super) fn slope(y: &Triple, mu: f64) -> [f64; 9] {
     ]
 }
 
+/// ρ P E of a block with slip u.
+pub(super) fn slope_of_slip(u: &Triple, mu: f64, p: &[f64; 9], rate: f64) -> [f64; 9] {
+    let sliding = (u[1] * u[1] + u[2] * u[2]).sqrt();
+    let mut pe = p.map(|x| rate * x);
+    if sliding > 0.0 {
+        let lift = [mu * u[1] / sliding, mu * u[2] / sliding];
+        for r in 0..3 {
+            pe[3 * r + 1] += rate * p[3 * r] * lift[0];
+            pe[3 * r + 2] += rate * p[3 * r] * lift[1];
+        }
+    }
+    pe
+}
+
 impl Delassus {
     /// Takes Newton steps while they help; returns how many. The slip is up to date before and
     /// after.
@@ -131,7 +145,7 @@ impl Delassus {
         s.matrix.resize(n * n, 0.0);
         for (i, &k) in s.active.iter().enumerate() {
             let rate = 1.0 / self.compliance(k);
-            let pe = self.slope_of_slip(k, &s.slopes[i], rate);
+            let pe = slope_of_slip(&triple(&self.slip, k), self.mu[k], &s.slopes[i], rate);
             for (j, &l) in s.active.iter().enumerate() {
                 for r in 0..3 {
                     for c in 0..3 {
@@ -164,25 +178,11 @@ impl Delassus {
         true
     }
 
-    /// ρ P E of a block.
-    fn slope_of_slip(&self, k: usize, p: &[f64; 9], rate: f64) -> [f64; 9] {
-        let u = triple(&self.slip, k);
-        let sliding = (u[1] * u[1] + u[2] * u[2]).sqrt();
-        let mut pe = p.map(|x| rate * x);
-        if sliding > 0.0 {
-            let lift = [self.mu[k] * u[1] / sliding, self.mu[k] * u[2] / sliding];
-            for r in 0..3 {
-                pe[3 * r + 1] += rate * p[3 * r] * lift[0];
-                pe[3 * r + 2] += rate * p[3 * r] * lift[1];
-            }
-        }
-        pe
-    }
-
     fn account_for_dropped(&self, s: &mut Scratch) {
         let rows = 3 * self.blocks();
         for (i, &k) in s.active.iter().enumerate() {
-            let pe = self.slope_of_slip(k, &s.slopes[i], 1.0 / self.compliance(k));
+            let rate = 1.0 / self.compliance(k);
+            let pe = slope_of_slip(&triple(&self.slip, k), self.mu[k], &s.slopes[i], rate);
             let mut missing = [0.0; 3];
             for q in 0..3 {
                 let row = &self.matrix[(3 * k + q) * rows..][..rows];

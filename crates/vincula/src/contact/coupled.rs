@@ -4,12 +4,14 @@
 //! the bodies move alone, the joints answer, the bodies move by that. This is a product with the
 //! matrix D of `exact.rs`, at the cost of one solve however many contacts there are, and the method
 //! of `vincula_blocks::cone::accelerated` needs nothing else of D but what each contact answers to
-//! itself, about. For that only the joints at its own bodies answer.
+//! itself, about. For that only the joints at its own bodies answer. Groups that chains connect are
+//! solved at once instead (`strings.rs`).
 
 use vincula_blocks::cone::{Accelerated, Products, project};
 
 use super::movers::{FIXED, Movers};
-use super::rows::{ContactRow, along};
+use super::rows::ContactRow;
+use super::strings::Strings;
 use crate::dual::Dual;
 use crate::integrate::newton::NewtonBlock;
 use crate::math::small::*;
@@ -17,6 +19,8 @@ use crate::math::union::Union;
 
 /// Violation of the law, relative to the largest force, at which a solve ends.
 const TOLERANCE: f64 = 1e-6;
+/// The same for a solve of all at once, with which nothing else is tried.
+const ENOUGH: f64 = 1e-5;
 /// Products that a large problem gets at least, and what they may cost in rows.
 const FEWEST: usize = 30;
 const ROWS: usize = 100_000;
@@ -36,6 +40,9 @@ pub(crate) struct Coupled {
     wrench: Vec<[V3; 2]>,
     motion: Vec<[V3; 2]>,
     groups: Crowds,
+    strings: Strings,
+    /// Whether the problem of the one group is that of `strings`.
+    strung: bool,
 }
 
 impl Coupled {
@@ -48,16 +55,57 @@ impl Coupled {
         dual: &mut Dual,
         work: &[NewtonBlock],
         most: usize,
+        again: bool,
     ) -> usize {
         self.settle(movers, dual, work);
         self.groups.find(rows, movers);
+        let again = again && self.groups.count() == 1;
         let mut spent = 0;
         for group in 0..self.groups.count() {
             let count = self.groups.of(group).0.len();
-            spent += count * self.solve_group(group, rows, movers, dual, work, most);
+            let (steps, enough) = self.solve_strings(group, rows, movers, dual, work, again);
+            spent += count * steps;
+            if !enough {
+                // Where the forces so far put everything.
+                if steps > 0 {
+                    self.settle(movers, dual, work);
+                }
+                spent += count * self.solve_group(group, rows, movers, dual, work, most);
+            }
         }
         self.settle(movers, dual, work);
         spent.div_ceil(rows.len().max(1))
+    }
+
+    /// Solves a group at once if chains connect it. Returns the steps, and whether it is solved.
+    fn solve_strings(
+        &mut self,
+        group: usize,
+        rows: &mut [ContactRow],
+        movers: &mut Movers,
+        dual: &mut Dual,
+        work: &[NewtonBlock],
+        again: bool,
+    ) -> (usize, bool) {
+        let Coupled {
+            strings,
+            wrench,
+            motion,
+            groups,
+            ..
+        } = self;
+        let (members, units) = groups.of(group);
+        if !again {
+            self.strung = strings.prepare(rows, members, units, movers, dual, work);
+        }
+        if !self.strung {
+            return (0, false);
+        }
+        let report = strings.solve(rows, units, movers, dual, work, [wrench, motion]);
+        for (index, force) in strings.answer() {
+            settle_on(&mut rows[index as usize], movers, &force);
+        }
+        (report.newton, report.residual <= ENOUGH)
     }
 
     fn solve_group(
@@ -80,6 +128,7 @@ impl Coupled {
             wrench,
             motion,
             groups,
+            ..
         } = self;
         let (members, units) = groups.of(group);
         let limit = most.min((ROWS / members.len()).max(FEWEST));
@@ -107,13 +156,7 @@ impl Coupled {
         };
         let report = accelerated.solve(&problem, lambda, &mut multiply, TOLERANCE, limit);
         for (&index, l) in members.iter().zip(lambda.chunks_exact(3)) {
-            let row = &mut rows[index as usize];
-            let next = project(&[l[0], l[1], l[2]], row.mu);
-            let change = sub(&next, &row.lambda);
-            if change != [0.0; 3] {
-                row.lambda = next;
-                row.push(movers, &change);
-            }
+            settle_on(&mut rows[index as usize], movers, &[l[0], l[1], l[2]]);
         }
         report.sweeps
     }
@@ -151,6 +194,16 @@ impl Coupled {
         }
         self.product.clear();
         self.product.resize(self.free.len(), 0.0);
+    }
+}
+
+/// Gives a contact the force that was found, as far as the cone allows.
+fn settle_on(row: &mut ContactRow, movers: &mut Movers, force: &V3) {
+    let next = project(force, row.mu);
+    let change = sub(&next, &row.lambda);
+    if change != [0.0; 3] {
+        row.lambda = next;
+        row.push(movers, &change);
     }
 }
 
@@ -221,13 +274,8 @@ fn load(rows: &[ContactRow], members: &[u32], x: &[f64], wrench: &mut [[V3; 2]])
             continue;
         }
         let row = &rows[index as usize];
-        let force = along(&row.frame, &x);
         for (arm, sign) in [(&row.b, 1.0), (&row.a, -1.0)] {
-            if arm.mover != FIXED {
-                let [f, t] = &mut wrench[arm.mover as usize];
-                *f = axpy(f, sign, &force);
-                *t = axpy(t, sign, &along(&arm.lever, &x));
-            }
+            arm.load(sign, &row.frame, &x, wrench);
         }
     }
 }
@@ -238,12 +286,7 @@ fn read(rows: &[ContactRow], members: &[u32], x: &[f64], motion: &[[V3; 2]], y: 
         let row = &rows[index as usize];
         let mut u = [row.soft * x[3 * k], 0.0, 0.0];
         for (arm, sign) in [(&row.b, 1.0), (&row.a, -1.0)] {
-            if arm.mover != FIXED {
-                let [shift, turn] = &motion[arm.mover as usize];
-                for i in 0..3 {
-                    u[i] += sign * (dot(&row.frame[i], shift) + dot(&arm.lever[i], turn));
-                }
-            }
+            u = axpy(&u, sign, &arm.moved(&row.frame, motion));
         }
         y[3 * k..3 * k + 3].copy_from_slice(&u);
     }

@@ -31,6 +31,7 @@ mod reduce;
 mod round;
 pub(crate) mod rows;
 pub(crate) mod stage;
+mod strings;
 mod surface;
 pub(crate) mod sweep;
 mod terrain;

@@ -167,6 +167,15 @@ impl Movers {
         self.unit_of[mover as usize]
     }
 
+    /// The island of a unit whose bodies joints hold and that has no blocks.
+    pub fn chain_of(&self, unit: u32) -> Option<usize> {
+        let unit = &self.units[unit as usize];
+        let alone = self.all[unit.first as usize].cluster == ALONE;
+        unit.island
+            .filter(|_| alone)
+            .map(|(island, _)| island as usize)
+    }
+
     /// The movers of a unit.
     pub fn unit(&self, unit: u32) -> std::ops::Range<usize> {
         let unit = &self.units[unit as usize];
@@ -442,7 +451,7 @@ pub(crate) fn rotational(inverse: &Inverse) -> V3 {
 
 /// The increment P of A, body frame, under a torque, world.
 #[inline(always)]
-fn increment(inverse: &Inverse, rot: &M3, torque: &V3) -> M3 {
+pub(crate) fn increment(inverse: &Inverse, rot: &M3, torque: &V3) -> M3 {
     inverse.solve(&skew_matrix(&scale(&tmul_vec(rot, torque), 0.5)))
 }
 

@@ -47,6 +47,28 @@ impl Arm {
     }
 }
 
+impl Arm {
+    /// Adds the force x along the frame, times the sign, to the force and torque on the mover.
+    #[inline(always)]
+    pub fn load(&self, sign: f64, frame: &[V3; 3], x: &V3, wrench: &mut [[V3; 2]]) {
+        if self.mover != FIXED {
+            let [f, t] = &mut wrench[self.mover as usize];
+            *f = axpy(f, sign, &along(frame, x));
+            *t = axpy(t, sign, &along(&self.lever, x));
+        }
+    }
+
+    /// How far its mover takes the contact, along the frame, m.
+    #[inline(always)]
+    pub fn moved(&self, frame: &[V3; 3], motion: &[[V3; 2]]) -> V3 {
+        if self.mover == FIXED {
+            return [0.0; 3];
+        }
+        let [shift, turn] = &motion[self.mover as usize];
+        [0, 1, 2].map(|i| dot(&frame[i], shift) + dot(&self.lever[i], turn))
+    }
+}
+
 /// Rolling and torsional friction: a torque about n, and one about t₁ and t₂.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spin {
@@ -104,12 +126,18 @@ impl ContactRow {
             spin: None,
             standing: false,
         };
-        row.w = if a.loose && b.loose {
-            row.own(movers)
-        } else {
-            row.coupling(&row, movers)
-        };
+        row.weigh(movers);
         row
+    }
+
+    /// Finds the compliance for what the movers answer now.
+    pub fn weigh(&mut self, movers: &Movers) {
+        self.w = if self.a.loose && self.b.loose {
+            self.own(movers)
+        } else {
+            self.coupling(self, movers)
+        };
+        self.w[0] += self.soft;
     }
 
     /// Slip per unit of its own force when no joint answers, row-major, m/N.

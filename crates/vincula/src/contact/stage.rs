@@ -154,7 +154,8 @@ pub(crate) struct Stage {
     centers: Vec<V3>,
     /// Of each mover: what takes a point of it from where it was to where it is, m.
     paths: Vec<(M3, V3)>,
-    /// Of each loose mover: (exp θ − 1) R for the rotation θ that contacts gave it.
+    /// Of each mover: by how much its rotation has grown since the rows were made; for a loose one
+    /// (exp θ − 1) R with the rotation θ that contacts gave it.
     bends: Vec<M3>,
 }
 
@@ -383,14 +384,17 @@ impl Stage {
     /// by how much the rows were wrong, m.
     pub fn settle(&mut self, scene: &Scene<'_>) -> f64 {
         let mut largest = 0.0f64;
+        self.bends.clear();
         for (index, mover) in self.movers.all.iter_mut().enumerate() {
             if mover.loose {
+                self.bends.push([0.0; 9]);
                 continue;
             }
             let (a, t) = iterate_of(scene.work, mover.body as usize);
-            let now = rotation_of(mover, &a);
+            let (now, then) = (rotation_of(mover, &a), &self.turns[index][1]);
             let shift = sub(&t, &self.centers[index]);
-            let turn = axial(&mult(&now, &self.turns[index][1]));
+            let turn = axial(&mult(&now, then));
+            self.bends.push(sub9(&now, then));
             let wrong = [sub(&shift, &mover.shift), sub(&turn, &mover.turn)];
             largest = wrong.iter().flatten().fold(largest, |m, x| m.max(x.abs()));
             (mover.shift, mover.turn) = (shift, turn);
@@ -402,9 +406,7 @@ impl Stage {
                     continue;
                 }
                 let mover = &self.movers.all[arm.mover as usize];
-                let (a, _) = iterate_of(scene.work, mover.body as usize);
-                let grown = sub9(&rotation_of(mover, &a), &self.turns[arm.mover as usize][1]);
-                let moved = mul_vec(&grown, &link.sides[side].center);
+                let moved = mul_vec(&self.bends[arm.mover as usize], &link.sides[side].center);
                 let bent = sign * (dot(&row.frame[0], &moved) - dot(&arm.lever[0], &mover.turn));
                 let change = bent - std::mem::replace(&mut link.bent[side], bent);
                 row.free[0] += change;

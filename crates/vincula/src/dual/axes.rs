@@ -313,10 +313,16 @@ impl Dual {
     }
 
     fn refactor(&mut self) -> Result<(), super::DualFault> {
+        self.refactored = true;
         for island in &mut self.islands {
             island.factor()?;
         }
         self.refactor_border()
+    }
+
+    /// Whether coordinates have changed what they do since this was asked last.
+    pub(crate) fn take_refactored(&mut self) -> bool {
+        std::mem::take(&mut self.refactored)
     }
 
     /// Adds the accepted solution to the forces of the coordinates.

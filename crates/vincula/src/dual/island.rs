@@ -152,6 +152,7 @@ impl Dual {
             threads,
             lambda: vec![0.0; model.dual_rows()],
             border: Border::default(),
+            refactored: false,
             offsets,
             incidences,
             starts,

@@ -15,6 +15,7 @@ mod island;
 mod linearize;
 mod net;
 mod passes;
+mod path;
 pub mod plan;
 pub(crate) mod ports;
 mod reach;
@@ -25,6 +26,7 @@ mod turning;
 
 pub(crate) use axes::{ROUNDS, unwrap};
 pub(crate) use passes::{Joints, larger};
+pub(crate) use path::Path;
 pub use plan::{IslandPlan, SolverChoice};
 pub use redundancy::{AnalysisError, GAP_TOLERANCE, JointAnalysis, MOST_ROWS, RedundantJoint};
 
@@ -100,6 +102,8 @@ pub struct Dual {
     threads: usize,
     /// Rows of the couplings.
     border: Border,
+    /// Whether coordinates have changed what they do, and so how mechanisms answer.
+    refactored: bool,
     /// Right-hand side, then solution, one per row of the model.
     pub(crate) lambda: Vec<f64>,
 }

@@ -188,7 +188,7 @@ impl Dual {
 
 /// Adds `J δ` of one end of a joint to its rows, as many as there is room for.
 #[inline(always)]
-fn reach_side(
+pub(super) fn reach_side(
     side: &SideRows,
     points: bool,
     general: &[GeneralRow],

@@ -15,6 +15,8 @@ use crate::model::{Control, Model, State};
 
 /// Turns between contacts and joints at most, by how much care they get.
 const TURNS: [usize; 3] = [4, 2, 2];
+/// More of them where contacts made limits or friction of joints change what they do.
+const MORE_TURNS: usize = 4;
 /// What a turn must leave of the disagreement at most for another one to be taken.
 const CONTRACTION: f64 = 0.3;
 /// Disagreement of joints and the contacts of large mechanisms that is none, m, and the same in
@@ -97,13 +99,15 @@ pub(super) fn stage_of<'a>(
 }
 
 /// First stage: no gap is negative at the end of the step. Returns by how much joints and contacts
-/// still disagree, m, or nothing if there are no contacts.
+/// still disagree, m, or nothing if there are no contacts. `is_open` says whether the step is going
+/// to be linearised again from where it is.
 pub(super) fn hold_apart(
     model: &Model,
     state: &State,
     work: &mut Workspace,
     scheme: &Scheme,
     report: &mut StepReport,
+    is_open: impl Fn(&mut Workspace) -> bool,
 ) -> Result<Option<f64>, DualFault> {
     if work.contacts.points.is_empty() {
         return Ok(None);
@@ -115,8 +119,10 @@ pub(super) fn hold_apart(
     stage.first(&scene, dual);
     let (tolerance, rule) = (agreement(work), work.settings.iteration());
     let mut wrong = 0.0;
-    for turn in 0..TURNS[work.stage.care() as usize] {
-        report.sweeps += work.solve_contacts(turn > 0);
+    let exact = work.stage.care() == Care::Exact;
+    let (mut turn, mut changed) = (0, false);
+    loop {
+        report.sweeps += work.solve_contacts(turn > 0 && !changed);
         let crowd = usize::from(is_crowd(work.contacts.points.len()));
         for _ in 0..BENDS[crowd] {
             if work.stage.bend() <= BENT[crowd] {
@@ -131,12 +137,21 @@ pub(super) fn hold_apart(
         if !coupled(work) {
             break;
         }
+        work.dual.take_refactored();
         correct(model, work, scheme, &rule, false)?;
-        let (stage, _, scene) = stage_of(model, state, work, scheme);
+        changed = work.dual.take_refactored();
+        let (stage, dual, scene) = stage_of(model, state, work, scheme);
         let off = stage.settle(&scene);
+        if changed {
+            stage.weigh_again(&scene, dual);
+        }
         let better = turn == 0 || off < CONTRACTION * wrong;
         wrong = off.max(work.dual.violation(model, &work.newton, scheme.h));
-        if off <= tolerance || !better {
+        // Where the step is linearised again anyway, the small change can wait for that.
+        let waits = !exact && is_open(work);
+        turn += 1;
+        let most = TURNS[work.stage.care() as usize] + if changed { MORE_TURNS } else { 0 };
+        if off <= tolerance || waits || turn >= most || !(better || changed) {
             break;
         }
     }

@@ -11,6 +11,8 @@ use crate::model::{Control, Model, State};
 /// Change of an entry of A in the last linearisation beyond which a step that did not settle is
 /// not believed.
 const ASTRAY: f64 = 0.05;
+/// Overlap beyond which neither is, as a part of half the thickness of the thinnest body: 1 % of it.
+const DEEP: f64 = 0.02;
 
 /// What was done, or the step in halves where that failed or is not to be believed. The state is
 /// known to have been at `before` where mechanisms may touch something.
@@ -42,7 +44,11 @@ pub(super) fn or_in_halves(
 }
 
 fn is_astray(report: &StepReport, work: &Workspace) -> bool {
-    !report.converged && report.update > ASTRAY && work.stage.care() != Care::Exact
+    if work.stage.care() == Care::Exact {
+        return false;
+    }
+    let thinnest = work.thickness.iter().copied().fold(f64::INFINITY, f64::min);
+    !report.converged && report.update > ASTRAY || report.penetration > DEEP * thinnest
 }
 
 /// Takes the step in equal parts from `before`, where the state is; on an error the state is there

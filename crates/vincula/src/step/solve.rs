@@ -6,8 +6,9 @@ use super::error::{diverged, dual_fault, inverted};
 use super::flight::{note_change, repeat_flight};
 use super::{StepError, StepReport, Workspace};
 use crate::dual::{DualFault, ROUNDS};
-use crate::integrate::newton::{self, NewtonBlock};
+use crate::integrate::newton;
 use crate::integrate::{Integrator, Scheme};
+use crate::math::lanes::LANES;
 use crate::model::{Model, State};
 use crate::settings::Rule;
 
@@ -81,7 +82,19 @@ pub(super) fn solve_step(
         let off = if open {
             None
         } else {
-            hold_apart(model, state, work, scheme, &mut report)
+            let (slow, iteration, stretch) = (descent.is_slow(), report.iterations, fit.stretch);
+            let is_open = |work: &mut Workspace| {
+                let kind = work.stage.care() as usize;
+                let fit = Fit {
+                    update: largest_update(work),
+                    violation: work.dual.violation(model, &work.newton, scheme.h),
+                    stretch,
+                };
+                let settled = is_settled(model, work, scheme, &rule, &fit, slow);
+                let last = work.stage.is_spent() || iteration >= rule.limit.min(LIMITS[kind]);
+                !settled && !last
+            };
+            hold_apart(model, state, work, scheme, &mut report, is_open)
                 .map_err(|fault| dual_fault(model, fault, time))?
         };
         if let Some(off) = off {
@@ -353,16 +366,14 @@ fn settle_axes(model: &Model, work: &mut Workspace, h: f64) -> Result<(), DualFa
 
 /// Largest change of an entry of A in this iteration.
 fn largest_update(work: &Workspace) -> f64 {
-    let blocks = work.active.iter().map(|i| largest(&work.newton[*i]));
-    blocks.fold(0.0, |m, x| if x > m || x.is_nan() { x } else { m })
-}
-
-fn largest(n: &NewtonBlock) -> f64 {
-    n.p.iter().flatten().fold(0.0, |m: f64, x| {
-        if x.abs() > m || x.is_nan() {
-            x.abs()
-        } else {
-            m
+    let more = |x: f64, m: f64| if x > m || x.is_nan() { x } else { m };
+    let mut largest = [0.0; LANES];
+    for &index in &work.active {
+        for entry in &work.newton[index].p {
+            for (m, x) in largest.iter_mut().zip(entry) {
+                *m = more(x.abs(), *m);
+            }
         }
-    })
+    }
+    largest.iter().fold(0.0, |m, x| more(*x, m))
 }

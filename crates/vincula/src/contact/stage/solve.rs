@@ -24,7 +24,7 @@ impl Stage {
             ..
         } = self;
         if movers.knows_own() {
-            let used = coupled.solve(rows, movers, dual, work, (left / share).max(LEAST));
+            let used = coupled.solve(rows, movers, dual, work, (left / share).max(LEAST), again);
             *spent += used;
             return used;
         }

@@ -1,0 +1,105 @@
+//! Steps of Newton's method on the law as an equation (`newton.rs`), where it is nearly met.
+
+use super::super::block::IDENTITY;
+use super::super::dense::triple;
+use super::super::newton::{slope, slope_of_slip};
+use super::super::{Triple, project};
+use super::{Knot, Strung};
+
+/// Steps at most, and what one must leave of the violation at most for another to be made.
+const STEPS: usize = 8;
+const GAIN: f64 = 0.5;
+/// What is added to the diagonal, relative: contacts that lean on each other share a force in many
+/// ways.
+const SHIFT: f64 = 1e-9;
+/// Residual of a linear solve, relative.
+const LINEAR: f64 = 1e-6;
+
+impl Knot {
+    /// λ after a step against ũ, before the cone.
+    fn tried(&self, l: &Triple, u: &Triple) -> Triple {
+        let rate = 1.0 / self.compliance;
+        let sliding = (u[1] * u[1] + u[2] * u[2]).sqrt();
+        [
+            l[0] - rate * (u[0] + self.mu * sliding),
+            l[1] - rate * u[1],
+            l[2] - rate * u[2],
+        ]
+    }
+}
+
+impl Strung {
+    /// Takes steps while they help, from a violation to one within the tolerance or as it was.
+    /// Returns what is left, and counts steps and products.
+    pub(super) fn polish(
+        &mut self,
+        residual: f64,
+        rest: &mut dyn FnMut(&[f64], &mut [f64]),
+        tolerance: f64,
+        [steps, products]: [&mut usize; 2],
+    ) -> f64 {
+        self.before[0].clone_from(&self.lambda);
+        self.before[1].clone_from(&self.slip);
+        let mut left = residual;
+        for _ in 0..STEPS {
+            *steps += 1;
+            let Some(more) = self.newton_step(rest) else {
+                break;
+            };
+            *products += more;
+            self.find_slip(rest);
+            let next = self.judge();
+            if next <= tolerance {
+                return next;
+            }
+            // Not a number is no gain.
+            if !(next <= GAIN * left) {
+                break;
+            }
+            left = next;
+        }
+        self.lambda.clone_from(&self.before[0]);
+        self.slip.clone_from(&self.before[1]);
+        residual
+    }
+
+    /// Contacts that are apart have no force, not even a trace.
+    pub(super) fn let_go(&mut self) {
+        for (k, knot) in self.knots.iter().enumerate() {
+            let (l, u) = (triple(&self.lambda, k), triple(&self.slip, k));
+            if u[0] > 0.0 && project(&knot.tried(&l, &u), knot.mu) == [0.0; 3] {
+                self.lambda[3 * k..3 * k + 3].fill(0.0);
+            }
+        }
+    }
+
+    fn newton_step(&mut self, rest: &mut dyn FnMut(&[f64], &mut [f64])) -> Option<usize> {
+        self.slopes.clear();
+        self.softs.clear();
+        let mut delta = std::mem::take(&mut self.rhs);
+        delta.clear();
+        for (k, knot) in self.knots.iter().enumerate() {
+            let (l, u) = (triple(&self.lambda, k), triple(&self.slip, k));
+            let rate = 1.0 / knot.compliance;
+            let y = knot.tried(&l, &u);
+            let (aim, p) = (project(&y, knot.mu), slope(&y, knot.mu));
+            delta.extend((0..3).map(|i| aim[i] - l[i]));
+            self.slopes.push(slope_of_slip(&u, knot.mu, &p, rate));
+            // What is apart becomes so at once.
+            let ease = if p == [0.0; 9] { 1.0 } else { 1.0 + SHIFT };
+            self.softs
+                .push(std::array::from_fn(|e| ease * IDENTITY[e] - p[e]));
+        }
+        let solved = match self.prepare() {
+            true => self.solve_linear(&mut delta, rest, LINEAR),
+            false => None,
+        };
+        if solved.is_some() {
+            for (l, d) in self.lambda.iter_mut().zip(&delta) {
+                *l += d;
+            }
+        }
+        self.rhs = delta;
+        solved
+    }
+}

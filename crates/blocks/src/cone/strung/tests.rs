@@ -1,0 +1,145 @@
+//! A chain on pulleys against a dense solve of the same problem.
+
+use super::super::Delassus;
+use super::super::newton::solve_dense;
+use super::super::tests::random;
+use super::*;
+
+/// A chain whose links are touched, on pulleys; and the same as a dense problem.
+fn problem(seed: &mut u64, links: usize, pulleys: usize) -> (Strung, Delassus, Vec<f64>) {
+    let mut strung = Strung::default();
+    // Each link answers at its two joints and at its contacts by G Gᵀ, and joints lie between
+    // two links: node k is the second joint of link k − 1 and the first one of link k.
+    let nodes = links + 1;
+    let mut a = vec![0.0; 9 * nodes * nodes];
+    let counts: Vec<usize> = (0..links).map(|k| [1, 2, 0][k % 3]).collect();
+    let contacts: usize = counts.iter().sum();
+    let rows = 3 * contacts;
+    let (mut s, mut b) = (vec![0.0; rows * rows], vec![0.0; rows * 3 * nodes]);
+    let mut beads = Vec::new();
+    let mut first = 0;
+    for (link, &count) in counts.iter().enumerate() {
+        let (size, columns) = (6 + 3 * count, 14);
+        let g: Vec<f64> = (0..size * columns).map(|_| random(seed)).collect();
+        let at = |i: usize, j: usize| -> f64 {
+            (0..columns)
+                .map(|k| g[i * columns + k] * g[j * columns + k])
+                .sum()
+        };
+        for i in 0..6 {
+            for j in 0..6 {
+                a[(3 * link + i) * 3 * nodes + 3 * link + j] += at(i, j);
+            }
+        }
+        for i in 0..3 * count {
+            for j in 0..3 * count {
+                s[(3 * first + i) * rows + 3 * first + j] = at(6 + i, 6 + j);
+            }
+            for j in 0..6 {
+                b[(3 * first + i) * 3 * nodes + 3 * link + j] = at(6 + i, j);
+            }
+        }
+        beads.push((link, first, count));
+        first += count;
+    }
+    let block = |i: usize, j: usize| -> Block {
+        std::array::from_fn(|e| match j < nodes {
+            true => a[(3 * i + e / 3) * 3 * nodes + 3 * j + e % 3],
+            false => 0.0,
+        })
+    };
+    let touched: Vec<u32> = (0..nodes as u32).collect();
+    assert!(
+        strung
+            .line
+            .condense(nodes, &touched, |k| (block(k, k), block(k, k + 1)))
+    );
+    let q: Vec<f64> = (0..pulleys * rows).map(|_| random(seed)).collect();
+    let mut dense = Delassus::default();
+    dense.reset(contacts);
+    // D column by column.
+    for column in 0..rows {
+        let mut x: Vec<f64> = (0..3 * nodes).map(|j| b[column * 3 * nodes + j]).collect();
+        let mut copy = a.clone();
+        assert!(solve_dense(&mut copy, &mut x, 3 * nodes));
+        for i in 0..rows {
+            let chain: f64 = (0..3 * nodes).map(|j| b[i * 3 * nodes + j] * x[j]).sum();
+            let rest: f64 = (0..pulleys)
+                .map(|p| q[p * rows + i] * q[p * rows + column])
+                .sum();
+            dense.matrix[i * rows + column] = s[i * rows + column] - chain + rest;
+        }
+    }
+    for i in 0..rows {
+        dense.free[i] = random(seed) - if i % 3 == 0 { 0.5 } else { 0.0 };
+    }
+    // Some contacts have no friction at all.
+    dense
+        .mu
+        .iter_mut()
+        .for_each(|mu| *mu = (0.3 + 0.4 * random(seed)).max(0.0));
+    for (link, first, count) in beads.into_iter().filter(|bead| bead.2 > 0) {
+        strung.add_bead(link);
+        for k in first..first + count {
+            let reach = [0, 1].map(|n| -> Block {
+                std::array::from_fn(|e| b[(3 * k + e / 3) * 3 * nodes + 3 * (link + n) + e % 3])
+            });
+            let own = |i: usize| dense.matrix[(3 * k + i) * (rows + 1)];
+            let (mu, compliance) = (dense.mu[k], own(0) + own(1) + own(2));
+            strung.add_knot(Knot {
+                reach,
+                mu,
+                compliance,
+            });
+        }
+        for (i, row) in strung.own_mut().chunks_exact_mut(3 * count).enumerate() {
+            row.copy_from_slice(&s[(3 * first + i) * rows + 3 * first..][..3 * count]);
+        }
+    }
+    (strung, dense, q)
+}
+
+#[test]
+fn it_finds_what_a_dense_solve_finds() {
+    let mut seed = 17;
+    let mut states = [0; 3];
+    for case in 0..60 {
+        let (mut strung, mut dense, q) = problem(&mut seed, 4 + case % 7, case % 3);
+        let rows = dense.lambda.len();
+        let mut rest = |x: &[f64], y: &mut [f64]| {
+            y.fill(0.0);
+            for q in q.chunks_exact(rows) {
+                let along: f64 = q.iter().zip(x).map(|(q, x)| q * x).sum();
+                for (y, q) in y.iter_mut().zip(q) {
+                    *y += along * q;
+                }
+            }
+        };
+        // A first guess that is not zero, with the slip that it causes.
+        let guess: Vec<f64> = (0..rows)
+            .map(|i| if i % 3 == 0 { 0.1 } else { 0.0 })
+            .collect();
+        for k in 0..rows / 3 {
+            let slip: Triple = std::array::from_fn(|i| {
+                let row = &dense.matrix[(3 * k + i) * rows..][..rows];
+                let pushed: f64 = row.iter().zip(&guess).map(|(d, x)| d * x).sum();
+                dense.free[3 * k + i] + pushed
+            });
+            strung.start(k, slip, triple(&guess, k));
+        }
+        let report = strung.solve(&mut rest, 1e-9);
+        assert!(report.residual <= 1e-9, "case {case}: {report:?}");
+        dense.solve(1e-12, 200);
+        let largest = dense.lambda.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+        for (found, expected) in strung.lambda().iter().zip(&dense.lambda) {
+            assert!((found - expected).abs() < 1e-6 * largest, "case {case}");
+        }
+        for (k, knot) in strung.knots.iter().enumerate() {
+            let l = triple(strung.lambda(), k);
+            let friction = (l[1] * l[1] + l[2] * l[2]).sqrt();
+            let state = usize::from(l[0] > 0.0) + usize::from(friction > 0.999 * knot.mu * l[0]);
+            states[state.min(2)] += 1;
+        }
+    }
+    assert!(states.iter().all(|n| *n > 5), "{states:?}");
+}

@@ -1,0 +1,295 @@
+//! Contacts of chains, all at once: where every contact has one side on a chain of ball joints.
+//!
+//! `vincula_blocks::cone::strung` says how. Here the chain is condensed to the joints of the links
+//! that are touched, and each contact finds what its link does alone and at its two joints. The
+//! other side of a contact may be fixed, a loose body, or part of a small mechanism.
+
+use vincula_blocks::cone::{Block, ConeReport, Knot, Strung};
+
+use super::movers::{FIXED, Movers, increment};
+use super::rows::{Arm, ContactRow};
+use crate::dual::{Dual, Path};
+use crate::integrate::newton::NewtonBlock;
+use crate::math::lanes::{gather, place};
+use crate::math::small::*;
+
+/// Violation of the law, relative to the largest force, at which a solve ends.
+const TOLERANCE: f64 = 1e-8;
+
+/// Memory of the solver.
+#[derive(Debug, Default)]
+pub(crate) struct Strings {
+    /// The chain that each island is, if it is one, once it was looked at.
+    paths: Vec<Option<Option<Path>>>,
+    problem: Strung,
+    /// Rows in the order of the problem, with the mover on the chain and whether it is side b.
+    order: Vec<(u32, u32, bool)>,
+    /// Touched joints of the chains by position, the nodes of the problem; and of each chain its
+    /// unit and its first node.
+    touched: Vec<u32>,
+    chains: Vec<(u32, usize)>,
+}
+
+impl Strings {
+    /// Makes the problem of some rows and the units they touch. False if it is of another kind.
+    pub fn prepare(
+        &mut self,
+        rows: &[ContactRow],
+        members: &[u32],
+        units: &[u32],
+        movers: &Movers,
+        dual: &Dual,
+        work: &[NewtonBlock],
+    ) -> bool {
+        if !self.find_sides(rows, members, movers, dual) {
+            return false;
+        }
+        self.problem.clear();
+        self.problem.line.clear();
+        self.chains.clear();
+        self.touched.clear();
+        for &unit in units
+            .iter()
+            .filter(|unit| movers.chain_of(**unit).is_some())
+        {
+            if !self.add_chain(unit, movers, dual) {
+                return false;
+            }
+        }
+        let mut first = 0;
+        while first < self.order.len() {
+            let mover = self.order[first].1;
+            let same = self.order[first..].iter().take_while(|o| o.1 == mover);
+            let end = first + same.count();
+            if !self.add_bead(first..end, rows, movers, dual, work) {
+                return false;
+            }
+            first = end;
+        }
+        true
+    }
+
+    /// Solves the problem of the last `prepare`, for rows that are the same but for their slip
+    /// and force. The two vectors have room for every mover.
+    pub fn solve(
+        &mut self,
+        rows: &[ContactRow],
+        units: &[u32],
+        movers: &mut Movers,
+        dual: &mut Dual,
+        work: &[NewtonBlock],
+        [wrench, motion]: [&mut Vec<[V3; 2]>; 2],
+    ) -> ConeReport {
+        let Strings { problem, order, .. } = self;
+        for (k, (index, ..)) in order.iter().enumerate() {
+            let row = &rows[*index as usize];
+            problem.start(k, row.slip(&movers.all), row.lambda);
+        }
+        // What the sides that are on no chain do.
+        let others = || {
+            order.iter().map(|&(index, _, second)| {
+                let row = &rows[index as usize];
+                let (arm, sign) = if second {
+                    (&row.a, -1.0)
+                } else {
+                    (&row.b, 1.0)
+                };
+                (&row.frame, arm, sign)
+            })
+        };
+        let mut rest = |x: &[f64], y: &mut [f64]| {
+            for &unit in units {
+                wrench[movers.unit(unit)].fill([[0.0; 3]; 2]);
+            }
+            for ((frame, arm, sign), x) in others().zip(x.chunks_exact(3)) {
+                arm.load(sign, frame, &[x[0], x[1], x[2]], wrench);
+            }
+            for &unit in units {
+                if movers.chain_of(unit).is_none() {
+                    movers.respond_unit(unit, dual, work, wrench, motion);
+                }
+            }
+            for ((frame, arm, sign), y) in others().zip(y.chunks_exact_mut(3)) {
+                y.copy_from_slice(&scale(&arm.moved(frame, motion), sign));
+            }
+        };
+        problem.solve(&mut rest, TOLERANCE)
+    }
+
+    /// The rows in the order of the problem, with their forces.
+    pub fn answer(&self) -> impl Iterator<Item = (u32, V3)> + '_ {
+        let lambda = self.problem.lambda().chunks_exact(3);
+        let triple = |l: &[f64]| [l[0], l[1], l[2]];
+        self.order
+            .iter()
+            .zip(lambda)
+            .map(move |(o, l)| (o.0, triple(l)))
+    }
+
+    /// Finds the one side of each contact that is on a chain.
+    fn find_sides(
+        &mut self,
+        rows: &[ContactRow],
+        members: &[u32],
+        movers: &Movers,
+        dual: &Dual,
+    ) -> bool {
+        self.paths.resize(dual.islands(), None);
+        self.order.clear();
+        for &index in members {
+            let row = &rows[index as usize];
+            let [a, b] = [&row.a, &row.b].map(|arm| match arm.mover {
+                FIXED => None,
+                mover => movers.chain_of(movers.unit_of(mover)),
+            });
+            let (island, second) = match (a, b) {
+                (Some(island), None) => (island, false),
+                (None, Some(island)) => (island, true),
+                _ => return false,
+            };
+            let path = self.paths[island].get_or_insert_with(|| dual.path(island));
+            if path.is_none() || row.spin.is_some() {
+                return false;
+            }
+            let mover = if second { row.b.mover } else { row.a.mover };
+            self.order.push((index, mover, second));
+        }
+        self.order.sort_unstable_by_key(|o| (o.1, o.0));
+        true
+    }
+
+    /// Condenses the chain of a unit to the joints of its touched links.
+    fn add_chain(&mut self, unit: u32, movers: &Movers, dual: &Dual) -> bool {
+        let Some(island) = movers.chain_of(unit) else {
+            return false;
+        };
+        let Some(Some(path)) = &self.paths[island] else {
+            return false;
+        };
+        let base = self.touched.len();
+        self.chains.push((unit, base));
+        for mover in &movers.all[movers.unit(unit)] {
+            let at = dual.positions_at(path, mover.body as usize);
+            self.touched.extend(at);
+        }
+        let here = &mut self.touched[base..];
+        here.sort_unstable();
+        let mut kept = 1;
+        for k in 1..here.len() {
+            if here[k] != here[k - 1] {
+                here[kept] = here[k];
+                kept += 1;
+            }
+        }
+        self.touched.truncate(base + kept);
+        let blocks = |position: usize| dual.path_blocks(island, path, position);
+        let line = &mut self.problem.line;
+        line.condense(path.len(), &self.touched[base..], blocks)
+    }
+
+    /// Adds the link of a mover with its contacts.
+    fn add_bead(
+        &mut self,
+        range: std::ops::Range<usize>,
+        rows: &[ContactRow],
+        movers: &Movers,
+        dual: &Dual,
+        work: &[NewtonBlock],
+    ) -> bool {
+        let index = self.order[range.start].1;
+        let mover = &movers.all[index as usize];
+        let body = mover.body as usize;
+        let unit = movers.unit_of(index);
+        let Some((joints, swap)) = self.nodes_of(unit, body, movers, dual) else {
+            return false;
+        };
+        let (block, lane) = place(body);
+        let rot: M3 = gather(&work[block].rot, lane);
+        let inverse = work[block].inverse_of(lane);
+        self.problem.add_bead(joints);
+        for k in range.clone() {
+            let (row, arm, sign) = self.mine(k, rows);
+            let mut reach: [Block; 2] = [[0.0; 9]; 2];
+            for i in 0..3 {
+                let shift = scale(&row.frame[i], sign * mover.per_force);
+                let p = increment(&inverse, &rot, &scale(&arm.lever[i], sign));
+                let mut at = dual.reach_at(work, body, &p, &shift);
+                if swap {
+                    at.swap(0, 1);
+                }
+                for (reach, at) in reach.iter_mut().zip(&at) {
+                    reach[3 * i..3 * i + 3].copy_from_slice(at);
+                }
+            }
+            self.problem.add_knot(Knot {
+                reach,
+                mu: row.mu,
+                compliance: row.w[0] + row.w[4] + row.w[8],
+            });
+        }
+        let size = 3 * range.len();
+        for (k, l) in range
+            .clone()
+            .flat_map(|k| range.clone().map(move |l| (k, l)))
+        {
+            let ((to, arm, sign), (from, lever, other)) = (self.mine(k, rows), self.mine(l, rows));
+            let mut s = [0.0; 9];
+            for j in 0..3 {
+                let swing = mul_vec(&mover.per_torque, &lever.lever[j]);
+                for i in 0..3 {
+                    let moved = mover.per_force * dot(&to.frame[i], &from.frame[j])
+                        + dot(&arm.lever[i], &swing);
+                    s[3 * i + j] = sign * other * moved;
+                }
+            }
+            if k == l {
+                s[0] += to.soft;
+            }
+            let own = self.problem.own_mut();
+            let (r, c) = (3 * (k - range.start), 3 * (l - range.start));
+            for i in 0..3 {
+                own[(r + i) * size + c..][..3].copy_from_slice(&s[3 * i..3 * i + 3]);
+            }
+        }
+        true
+    }
+
+    /// A row of the problem with its arm on the chain.
+    fn mine<'a>(&self, k: usize, rows: &'a [ContactRow]) -> Mine<'a> {
+        let (index, _, second) = self.order[k];
+        let row = &rows[index as usize];
+        match second {
+            true => (row, &row.b, 1.0),
+            false => (row, &row.a, -1.0),
+        }
+    }
+
+    /// The first node of a link in the condensed chains, and whether its second joint is there.
+    fn nodes_of(
+        &self,
+        unit: u32,
+        body: usize,
+        movers: &Movers,
+        dual: &Dual,
+    ) -> Option<(usize, bool)> {
+        let island = movers.chain_of(unit)?;
+        let path = self.paths[island].as_ref()?.as_ref()?;
+        let chain = self.chains.binary_search_by_key(&unit, |c| c.0).ok()?;
+        let base = self.chains[chain].1;
+        let end = self
+            .chains
+            .get(chain + 1)
+            .map_or(self.touched.len(), |c| c.1);
+        let mut at = dual.positions_at(path, body);
+        let (first, second) = (at.next()?, at.next());
+        if at.next().is_some() {
+            return None;
+        }
+        let lower = second.map_or(first, |s| s.min(first));
+        let place = self.touched[base..end].binary_search(&lower).ok()?;
+        Some((base + place, second.is_some_and(|s| s < first)))
+    }
+}
+
+/// A row, one of its arms, and the sign of that.
+type Mine<'a> = (&'a ContactRow, &'a Arm, f64);
