@@ -59,6 +59,12 @@ pub(super) fn repeats(
     REPEATS[care as usize]
 }
 
+/// Finds what overlaps at the end of a step.
+pub(super) fn look(model: &Model, state: &State, control: &Control, work: &mut Workspace, h: f64) {
+    let sleeps = |body: BodyId| state.sleeps(body);
+    detect_but(model, state, control, HARDLY * h, &sleeps, &mut work.late);
+}
+
 /// Looks for points that went in unseen in the step from `before` to `state`, and adds them to the
 /// contacts of the step. Says whether there were any.
 pub(super) fn find_missed(
@@ -69,8 +75,7 @@ pub(super) fn find_missed(
     work: &mut Workspace,
     h: f64,
 ) -> bool {
-    let sleeps = |body: BodyId| state.sleeps(body);
-    detect_but(model, state, control, HARDLY * h, &sleeps, &mut work.late);
+    look(model, state, control, work, h);
     measure_thickness(model, work);
     let part = UNSEEN[usize::from(!work.stage.holds_any())];
     let known = work.contacts.points.len();

@@ -19,6 +19,7 @@ mod yielding;
 pub use crate::settings::{Settings, Workspace};
 pub use error::StepError;
 
+use crate::contact::stage::Care;
 use crate::math::dispatch::Level;
 use crate::model::{Control, Model, State};
 use crate::stream;
@@ -178,13 +179,20 @@ fn look_again(
     h: f64,
 ) -> Result<StepReport, StepError> {
     let mut report = advance(model, state, control, work, h)?;
-    for _ in 0..late::repeats(model, [before, state], work, h) {
+    let looks = late::repeats(model, [before, state], work, h);
+    for look in 0..looks {
         if !late::find_missed(model, before, state, control, work, h) {
             break;
         }
         state.copy_from(before);
         work.gather_forces(model, state, control, h);
         report = advance(model, state, control, work, h)?;
+        if look + 1 == looks {
+            late::look(model, state, control, work, h);
+        }
+    }
+    if looks > 0 && work.stage.care() != Care::Exact {
+        report.penetration = report.penetration.max(work.late.penetration());
     }
     Ok(report)
 }

@@ -104,8 +104,21 @@ fn in_halves(
     let before = state.clone();
     let mut whole: Option<StepReport> = None;
     for _ in 0..2 {
+        // What is not to be believed is made again while it can be.
+        let start = (parts > 3).then(|| state.clone());
         let part = attempt(model, state, control, work, 0.5 * h).ok();
-        let part = part.or_else(|| in_halves(model, state, control, work, 0.5 * h, parts / 2));
+        let part = match (part, start) {
+            (Some(report), Some(start)) if is_astray(&report, work) => {
+                let end = std::mem::replace(state, start);
+                let halves = in_halves(model, state, control, work, 0.5 * h, parts / 2);
+                if halves.is_none() {
+                    *state = end;
+                }
+                halves.or(Some(report))
+            }
+            (None, _) => in_halves(model, state, control, work, 0.5 * h, parts / 2),
+            (part, _) => part,
+        };
         let Some(part) = part else {
             *state = before;
             return None;

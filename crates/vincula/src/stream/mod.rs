@@ -42,7 +42,7 @@ const REST: u32 = 4;
 /// Bodies a thread is worth.
 const WORTH_A_THREAD: usize = 8192;
 /// Bodies whose unknowns stay in the second cache; beyond, predicting twice is cheaper.
-const REMEMBERED: usize = 2048;
+const REMEMBERED: usize = 8192;
 
 /// The memory of the streamed step, sized once.
 pub(crate) struct Stream {
