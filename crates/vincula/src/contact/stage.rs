@@ -400,9 +400,16 @@ impl Stage {
             (mover.shift, mover.turn) = (shift, turn);
             mover.base = [shift, turn];
         }
+        largest.max(self.bend_gaps(false))
+    }
+
+    /// Puts into the gaps of loose bodies, or of those that joints hold, what a displacement and a
+    /// rotation vector do not say of `bends`. Returns the largest change, m.
+    fn bend_gaps(&mut self, loose: bool) -> f64 {
+        let mut largest = 0.0f64;
         for (row, link) in self.rows.iter_mut().zip(&mut self.links) {
             for (side, arm, sign) in [(0, &row.a, -1.0), (1, &row.b, 1.0)] {
-                if arm.mover == FIXED || arm.loose {
+                if arm.mover == FIXED || arm.loose != loose {
                     continue;
                 }
                 let mover = &self.movers.all[arm.mover as usize];

@@ -1,7 +1,5 @@
 //! Blocks of `J H⁻¹ Jᵀ`: for each body that is no hub, every pair of the joints at it.
 
-use std::cmp::Ordering;
-
 use super::linearize::{GeneralRow, SideRows, dot9};
 use super::ports::NO_PORT;
 use super::{Dual, Hold, Incidence};
@@ -94,17 +92,14 @@ impl Dual {
         for (k, i) in at_body.iter().enumerate() {
             let (island, node_i) = self.joints_place(i.joint as usize);
             let matrix = &mut self.islands[island].matrix;
-            let own: M3 = full(&gather(&ports.own[i.port as usize], lane));
+            let own = ports.between(i.port, i.port, lane);
             add_to(matrix.diagonal_mut(node_i), &own);
             for j in &at_body[k + 1..] {
                 let sign = if i.first == j.first { 1.0 } else { -1.0 };
-                // Edges run from the lower to the higher node, `mutual` from port 0 to 1.
+                // Edges run from the lower to the higher node.
                 let ordered = node_i < self.places[j.joint as usize].1 as usize;
-                let mutual: M3 = match (i.port == j.port, ordered == (i.port < j.port)) {
-                    (true, _) => own,
-                    (false, true) => gather(&ports.mutual, lane),
-                    (false, false) => transpose(&gather(&ports.mutual, lane)),
-                };
+                let (low, high) = if ordered { (i, j) } else { (j, i) };
+                let mutual = ports.between(low.port, high.port, lane);
                 let target = matrix.edge_mut(self.edges[edge] as usize);
                 add_to(target, &mutual.map(|x| sign * x));
                 edge += 1;
@@ -138,13 +133,8 @@ impl Dual {
         let mut values = [0.0; 36];
         let n = if low.port != NO_PORT && high.port != NO_PORT {
             let (block, lane) = place(body);
-            let mutual: M3 = gather(&self.ports[block].mutual, lane);
             let sign = self.end(low).side.sign * self.end(high).side.sign;
-            let known = match low.port.cmp(&high.port) {
-                Ordering::Less => mutual,
-                Ordering::Greater => transpose(&mutual),
-                Ordering::Equal => full(&gather(&self.ports[block].own[low.port as usize], lane)),
-            };
+            let known = self.ports[block].between(low.port, high.port, lane);
             let known = known.map(|x| sign * x);
             couple(
                 &mut values,

@@ -366,18 +366,14 @@ impl Dual {
         for (k, i) in at_body.iter().enumerate() {
             let (island, node_i) = self.joints_place(i.joint as usize);
             let matrix = &mut self.islands[island].matrix;
-            let own: M3 = full(&gather(&ports.own[i.port as usize], lane));
+            let own = ports.between(i.port, i.port, lane);
             let row = AtAxle::new(&self.joints, i);
             add_pair(axles, lane, row, row, &own, matrix.diagonal_mut(node_i));
             for j in &at_body[k + 1..] {
                 let node_j = self.places[j.joint as usize].1 as usize;
-                // Edges run from the lower to the higher node, `mutual` from port 0 to 1.
+                // Edges run from the lower to the higher node.
                 let (low, high) = if node_i < node_j { (i, j) } else { (j, i) };
-                let mutual: M3 = match low.port.cmp(&high.port) {
-                    std::cmp::Ordering::Equal => own,
-                    std::cmp::Ordering::Less => gather(&ports.mutual, lane),
-                    std::cmp::Ordering::Greater => transpose(&gather(&ports.mutual, lane)),
-                };
+                let mutual = ports.between(low.port, high.port, lane);
                 let target = matrix.edge_mut(self.edges[edge] as usize);
                 let [low, high] = [low, high].map(|at| AtAxle::new(&self.joints, at));
                 add_pair(axles, lane, low, high, &mutual, target);

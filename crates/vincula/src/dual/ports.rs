@@ -5,6 +5,8 @@
 //! velocities, compliances `R W̄ Rᵀ` and loads are computed by kernels over whole blocks;
 //! what is left for a joint is to add and subtract.
 
+use std::cmp::Ordering;
+
 use super::axles::AxleBlock;
 use crate::integrate::newton::NewtonBlock;
 use crate::kernel;
@@ -48,6 +50,16 @@ impl PortBlock {
         force: [[[0.0; LANES]; 3]; PORTS],
         axles: None,
     };
+
+    /// Displacement of one port of a body under a force at another, world, m/N.
+    #[inline(always)]
+    pub(super) fn between(&self, one: u8, other: u8, lane: usize) -> M3 {
+        match one.cmp(&other) {
+            Ordering::Equal => full(&gather(&self.own[one as usize], lane)),
+            Ordering::Less => gather(&self.mutual, lane),
+            Ordering::Greater => transpose(&gather(&self.mutual, lane)),
+        }
+    }
 }
 
 kernel! {

@@ -35,7 +35,7 @@ use crate::settings::{Settings, Workspace};
 use crate::step::StepReport;
 use links::Links;
 use passes::{Blocks, Pass, answer_all, finish_all, in_halves, prepare_all};
-use record::{Ahead, Made, Slot, Window};
+use record::{Slot, Source, Window};
 
 /// Steps that the general step takes over, at most, after some that were out of the ordinary.
 const REST: u32 = 4;
@@ -169,14 +169,10 @@ impl Stream {
             let (pass, first, forces) = (&pass, chain.start, &mut first[chain.clone()]);
             let safe = if kept {
                 let slots = &*blocks.slots;
-                line.factor_solve(&mut [0, 1].map(|_| Made { pass, slots, first }), forces)
+                line.factor_solve(&mut [0, 1].map(|_| Source { pass, slots, first }), forces)
             } else {
                 let windows = self.windows.each_mut();
-                let sources = windows.map(|window| Ahead {
-                    pass,
-                    window,
-                    first,
-                });
+                let sources = windows.map(|slots| Source { pass, slots, first });
                 line.factor_solve(&mut { sources }, forces)
             };
             if !safe {

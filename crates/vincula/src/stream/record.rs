@@ -52,81 +52,75 @@ impl Window {
     }
 }
 
-/// The dual system of a chain, made on the way.
-pub(super) struct Ahead<'a> {
-    pub pass: &'a Pass<'a>,
-    pub window: &'a mut Window,
-    /// Its first joint.
-    pub first: usize,
+/// Where the slots of blocks are.
+pub(super) trait Slots: Send {
+    /// Makes sure of some blocks in a row; false if one is crushed.
+    fn look(&mut self, pass: &Pass, blocks: Range<usize>) -> bool;
+    /// The slot of one of them.
+    fn slot(&self, block: usize) -> &Slot;
 }
 
-impl Ahead<'_> {
-    #[inline(always)]
-    fn slot(&self, block: usize) -> &Slot {
-        &self.window.slots[block % WINDOW]
-    }
-}
-
-impl LineSource for Ahead<'_> {
-    fn look(&mut self, nodes: Range<usize>) -> bool {
-        let joints = self.first + nodes.start..self.first + nodes.end;
-        let Window { slots, blocks, n } = &mut *self.window;
-        self.pass.links.blocks_of(&joints).all(|block| {
+impl Slots for &mut Window {
+    fn look(&mut self, pass: &Pass, mut wanted: Range<usize>) -> bool {
+        let Window { slots, blocks, n } = &mut **self;
+        wanted.all(|block| {
             let at = block % WINDOW;
             if blocks[at] == block {
                 return true;
             }
             blocks[at] = block;
-            prepare(self.pass, block, n, &mut slots[at]).is_some()
+            prepare(pass, block, n, &mut slots[at]).is_some()
         })
     }
 
     #[inline(always)]
-    fn diagonal(&self, node: usize) -> [[f64; 3]; 3] {
-        let links = self.pass.links;
-        links.diagonal(self.first + node, |block| self.slot(block))
-    }
-
-    #[inline(always)]
-    fn coupling(&self, node: usize) -> [[f64; 3]; 3] {
-        let links = self.pass.links;
-        links.coupling(self.first + node, |block| self.slot(block))
-    }
-
-    #[inline(always)]
-    fn right(&self, node: usize) -> [f64; 3] {
-        let links = self.pass.links;
-        links.gap(self.first + node, |block| self.slot(block))
+    fn slot(&self, block: usize) -> &Slot {
+        &self.slots[block % WINDOW]
     }
 }
 
-/// The same, where all blocks are made already.
-pub(super) struct Made<'a> {
-    pub pass: &'a Pass<'a>,
-    pub slots: &'a [Slot],
-    pub first: usize,
-}
-
-impl LineSource for Made<'_> {
-    fn look(&mut self, _: Range<usize>) -> bool {
+/// All blocks, made before.
+impl Slots for &[Slot] {
+    fn look(&mut self, _: &Pass, _: Range<usize>) -> bool {
         true
     }
 
     #[inline(always)]
+    fn slot(&self, block: usize) -> &Slot {
+        &self[block]
+    }
+}
+
+/// The dual system of a chain.
+pub(super) struct Source<'a, S> {
+    pub pass: &'a Pass<'a>,
+    pub slots: S,
+    /// Its first joint.
+    pub first: usize,
+}
+
+impl<S: Slots> LineSource for Source<'_, S> {
+    fn look(&mut self, nodes: Range<usize>) -> bool {
+        let joints = self.first + nodes.start..self.first + nodes.end;
+        self.slots
+            .look(self.pass, self.pass.links.blocks_of(&joints))
+    }
+
+    #[inline(always)]
     fn diagonal(&self, node: usize) -> [[f64; 3]; 3] {
         let links = self.pass.links;
-        links.diagonal(self.first + node, |block| &self.slots[block])
+        links.diagonal(self.first + node, |block| self.slots.slot(block))
     }
 
     #[inline(always)]
     fn coupling(&self, node: usize) -> [[f64; 3]; 3] {
         let links = self.pass.links;
-        links.coupling(self.first + node, |block| &self.slots[block])
+        links.coupling(self.first + node, |block| self.slots.slot(block))
     }
 
     #[inline(always)]
     fn right(&self, node: usize) -> [f64; 3] {
         let links = self.pass.links;
-        links.gap(self.first + node, |block| &self.slots[block])
+        links.gap(self.first + node, |block| self.slots.slot(block))
     }
 }

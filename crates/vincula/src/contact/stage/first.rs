@@ -101,21 +101,7 @@ impl Stage {
                     false => [0.0; 9],
                 }),
         );
-        let mut largest = 0.0f64;
-        for (row, link) in self.rows.iter_mut().zip(&mut self.links) {
-            for (side, arm, sign) in [(0, &row.a, -1.0), (1, &row.b, 1.0)] {
-                if arm.mover == FIXED || !arm.loose {
-                    continue;
-                }
-                let mover = &self.movers.all[arm.mover as usize];
-                let moved = mul_vec(&self.bends[arm.mover as usize], &link.sides[side].center);
-                let bent = sign * (dot(&row.frame[0], &moved) - dot(&arm.lever[0], &mover.turn));
-                let change = bent - std::mem::replace(&mut link.bent[side], bent);
-                row.free[0] += change;
-                largest = largest.max(change.abs());
-            }
-        }
-        largest
+        self.bend_gaps(true)
     }
 
     /// Keeps the forces of the first stage. Returns how deep the worst contact ends, m, and how far
