@@ -247,11 +247,7 @@ impl Inverse {
 /// Inverse of `diag(s_i + two_mu) + bulk·1·1ᵀ` by Sherman–Morrison.
 #[inline(always)]
 fn invert_diagonal_block(s: &V3, two_mu: f64, bulk: f64) -> S3 {
-    let r = [
-        1.0 / (s[0] + two_mu),
-        1.0 / (s[1] + two_mu),
-        1.0 / (s[2] + two_mu),
-    ];
+    let r = reciprocals(&s.map(|s| s + two_mu));
     let k = bulk / (1.0 + bulk * (r[0] + r[1] + r[2]));
     [
         r[0] - k * r[0] * r[0],

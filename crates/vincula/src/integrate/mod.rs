@@ -15,6 +15,8 @@ pub mod tempered;
 use std::fmt;
 use std::str::FromStr;
 
+use crate::math::small::{V3, reciprocals};
+
 /// Which integrator advances the bodies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -120,6 +122,15 @@ pub struct Tempering {
 /// Reciprocal of the r at which the slow part of a rotation is tempered by half.
 const SPARED_BELOW: f64 = 0.1;
 
+/// r² of three axes.
+#[inline(always)]
+fn squares(h: f64, k: &V3, i: &V3) -> V3 {
+    [0, 1, 2].map(|axis| {
+        let r = (0.25 * h * h * k[axis] * i[axis]).min(1e6);
+        r * r
+    })
+}
+
 impl Tempering {
     /// φ = 0, no implicit stiffness.
     pub const OFF: Tempering = Tempering {
@@ -140,20 +151,27 @@ impl Tempering {
         implicit: 0.5,
     };
 
-    /// φ of an axis of rotational stiffness `k` and inertia `i`.
+    /// φ of the axes of rotational stiffness `k` and reciprocal inertia `i`.
     #[inline(always)]
-    pub fn phi(&self, h: f64, k: f64, i: f64) -> f64 {
-        let r = (0.25 * h * h * k / i).min(1e6);
-        let r2 = r * r;
-        self.floor + self.blend * r2 / (1.0 + r2)
+    pub fn phi(&self, h: f64, k: &V3, i: &V3) -> V3 {
+        let square = squares(h, k, i);
+        let part = reciprocals(&square.map(|r2| 1.0 + r2));
+        [0, 1, 2].map(|axis| self.floor + self.blend * square[axis] * part[axis])
     }
 
-    /// How much of the slow part of a rotation is spared the tempering: all of it until the
-    /// step is several times too long for the axis.
+    /// φ, and how much of the slow part of a rotation is spared the tempering: all of it until
+    /// the step is several times too long for the axis.
     #[inline(always)]
-    pub fn spared(&self, h: f64, k: f64, i: f64) -> f64 {
-        let r = (0.25 * h * h * k / i).min(1e6) * SPARED_BELOW;
-        1.0 / (1.0 + r * r)
+    pub fn phi_and_spared(&self, h: f64, k: &V3, i: &V3) -> [V3; 2] {
+        let square = squares(h, k, i);
+        let tempered = square.map(|r2| 1.0 + r2);
+        let late = square.map(|r2| 1.0 + r2 * (SPARED_BELOW * SPARED_BELOW));
+        let both = reciprocals(&[0, 1, 2].map(|axis| tempered[axis] * late[axis]));
+        let phi = |axis: usize| self.floor + self.blend * square[axis] * (late[axis] * both[axis]);
+        [
+            [phi(0), phi(1), phi(2)],
+            [0, 1, 2].map(|axis| tempered[axis] * both[axis]),
+        ]
     }
 
     /// Fraction of the stiffness that is treated implicitly.

@@ -214,11 +214,11 @@ fn free_solve_lanes(
 /// H̄⁻¹ of a body whose axes have the rotational stiffness k.
 #[inline(always)]
 fn inverse(body: &Affine, scheme: &Scheme, k: &V3) -> Inverse {
-    let inertia = body.inertia();
+    let tempering = &scheme.tempering;
+    let phi = tempering.phi(scheme.h, k, &body.inverse_inertia);
     let mut implicit = [0.0; 3];
     for axis in 0..3 {
-        let phi = scheme.tempering.phi(scheme.h, k[axis], inertia[axis]);
-        implicit[axis] = scheme.tempering.implicit_fraction(phi) * k[axis];
+        implicit[axis] = tempering.implicit_fraction(phi[axis]) * k[axis];
     }
     Inverse::new(body, scheme.c, &implicit)
 }

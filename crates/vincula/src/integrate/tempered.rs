@@ -81,7 +81,7 @@ fn predict_lanes(
     n: &mut NewtonBlock,
 ) {
     let h = scheme.h;
-    let mut turnings = [[0.0; LANES]; 9];
+    let mut turnings = [[0.0; LANES]; 6];
     for lane in 0..LANES {
         let body = params.affine(lane);
         let rot: M3 = gather(&n.rot, lane);
@@ -147,8 +147,6 @@ pub(super) fn kicked_velocity(v: &V3, kick: &KickBlock, lane: usize, h: f64) -> 
 /// How a load of the joints turns a body in step 3, axis by axis.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Turning {
-    /// φ, the share of implicit Euler.
-    phi: V3,
     /// αK, the stiffness in the matrix, N m.
     implicit: V3,
     /// Angle per torque of what acts before the flight, `(1 − φ)/(c I + α K)`, 1/(N m).
@@ -161,33 +159,35 @@ impl Turning {
     pub(crate) fn new(body: &Affine, scheme: &Scheme, held: &M3) -> Turning {
         let k = body.geometric_stiffness(&sym(held));
         let (load, inertia) = (body.load_stiffness(held), body.inertia());
-        let (mut phi, mut implicit, mut response) = ([0.0; 3], [0.0; 3], [0.0; 3]);
+        let Scheme {
+            h, c, tempering, ..
+        } = scheme;
+        let phi = tempering.phi(*h, &load, &body.inverse_inertia);
+        let (mut implicit, mut stiff) = ([0.0; 3], [0.0; 3]);
         for axis in 0..3 {
-            phi[axis] = scheme.tempering.phi(scheme.h, load[axis], inertia[axis]);
-            implicit[axis] = scheme.tempering.implicit_fraction(phi[axis]) * k[axis];
-            response[axis] = (1.0 - phi[axis]) / (scheme.c * inertia[axis] + implicit[axis]);
+            implicit[axis] = tempering.implicit_fraction(phi[axis]) * k[axis];
+            stiff[axis] = c * inertia[axis] + implicit[axis];
         }
-        Turning {
-            phi,
-            implicit,
-            response,
+        let mut response = reciprocals(&stiff);
+        for axis in 0..3 {
+            response[axis] *= 1.0 - phi[axis];
         }
+        Turning { implicit, response }
     }
 
-    /// As nine numbers.
+    /// As six numbers.
     #[inline(always)]
-    fn numbers(&self) -> [f64; 9] {
-        let [a, b, c] = [self.phi, self.implicit, self.response];
-        [a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2]]
+    fn numbers(&self) -> [f64; 6] {
+        let [a, b] = [self.implicit, self.response];
+        [a[0], a[1], a[2], b[0], b[1], b[2]]
     }
 
-    /// From nine numbers.
+    /// From six numbers.
     #[inline(always)]
-    fn of(x: &[f64; 9]) -> Turning {
+    fn of(x: &[f64; 6]) -> Turning {
         Turning {
-            phi: [x[0], x[1], x[2]],
-            implicit: [x[3], x[4], x[5]],
-            response: [x[6], x[7], x[8]],
+            implicit: [x[0], x[1], x[2]],
+            response: [x[3], x[4], x[5]],
         }
     }
 
@@ -222,15 +222,17 @@ fn start_frame_load(
     let torque = scale(&axial(&tmul(q, held)), -2.0);
     let load = turning.load(body, scheme, &torque);
     // Lever arms of the start for the slow part of the turn, which is never tempered.
-    let (k, inertia) = (body.load_stiffness(held), body.inertia());
+    let k = body.load_stiffness(held);
     let turn = scale(slow, scheme.h);
     let mut steady = sub(
         &axial(&mul(&skew_matrix(&turn), held)),
         &cross(&turn, &axial(held)),
     );
+    let [phi, spared] = scheme
+        .tempering
+        .phi_and_spared(scheme.h, &k, &body.inverse_inertia);
     for axis in 0..3 {
-        steady[axis] *=
-            turning.phi[axis] * scheme.tempering.spared(scheme.h, k[axis], inertia[axis]);
+        steady[axis] *= phi[axis] * spared[axis];
     }
     axpy9(&load, 1.0, &skew_matrix(&steady))
 }
@@ -472,14 +474,14 @@ fn project_free_lanes(params: &ParamBlock, kick: &KickBlock, scheme: &Scheme, n:
             s[k] += h * ds[k];
         }
         let stiffness: V3 = gather(&n.geometric, lane);
-        let inertia = body.inertia();
         let slow = tmul_vec(&rot, &gather(&n.slow, lane));
+        let [phi, spared] = scheme
+            .tempering
+            .phi_and_spared(h, &stiffness, &body.inverse_inertia);
         let mut brake = [0.0; 3];
         for axis in 0..3 {
-            let phi = scheme.tempering.phi(h, stiffness[axis], inertia[axis]);
-            let spared = scheme.tempering.spared(h, stiffness[axis], inertia[axis]);
-            let fast = omega[axis] - spared * slow[axis];
-            brake[axis] = -0.5 * phi * stiffness[axis] * h * fast;
+            let fast = omega[axis] - spared[axis] * slow[axis];
+            brake[axis] = -0.5 * phi[axis] * stiffness[axis] * h * fast;
         }
         let f = sub9(&skew_matrix(&brake), &full(&body.stress(&s)));
         let p = n.inverse_of(lane).solve(&f);

@@ -36,6 +36,15 @@ pub fn axpy(a: &V3, k: f64, b: &V3) -> V3 {
     [a[0] + k * b[0], a[1] + k * b[1], a[2] + k * b[2]]
 }
 
+/// Reciprocals of three numbers with one division: divisions are slow.
+#[inline(always)]
+pub fn reciprocals(x: &V3) -> V3 {
+    let first = x[0] * x[1];
+    let all = 1.0 / (first * x[2]);
+    let rest = all * x[2];
+    [rest * x[1], rest * x[0], all * first]
+}
+
 /// Dot product.
 #[inline(always)]
 pub fn dot(a: &V3, b: &V3) -> f64 {
