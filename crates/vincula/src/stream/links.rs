@@ -4,12 +4,13 @@ use std::ops::Range;
 
 use vincula_blocks::Line;
 
+use super::kinds::Kinds;
 use super::record::{Slot, WINDOW};
 use crate::dual::ports::{NO_POINTS, PORTS, Points};
 use crate::joint::JointKind;
 use crate::math::lanes::{LANES, gather, place, scatter};
 use crate::math::small::*;
-use crate::model::{Model, ParamBlock};
+use crate::model::Model;
 
 /// No body, or no joint.
 const NONE: u32 = u32::MAX;
@@ -59,14 +60,6 @@ struct AtPorts {
     sign: [[i8; LANES]; PORTS],
 }
 
-/// What blocks of bodies that are alike have in common.
-#[derive(Clone, Debug)]
-pub(super) struct Kind {
-    pub params: ParamBlock,
-    /// Where joints hold the bodies, m.
-    pub points: Points,
-}
-
 /// Chains of ball joints, bodies and joints numbered along them.
 pub(super) struct Links {
     links: Vec<Link>,
@@ -77,8 +70,6 @@ pub(super) struct Links {
     blocks: Vec<u32>,
     /// The first joint whose higher block is this one, and the end of the last.
     joints: Vec<u32>,
-    kinds: Vec<Kind>,
-    kind_of: Vec<u32>,
 }
 
 /// The joints of a body, by port, and whether it is their first end.
@@ -86,8 +77,9 @@ type AtBody = [(u32, bool); PORTS];
 
 impl Links {
     /// The links of a model in which every joint is a plain ball joint, every block of bodies
-    /// is held, and joints that share a body, and bodies that share a joint, follow each other.
-    pub fn find(model: &Model) -> Option<Links> {
+    /// is held, and joints that share a body, and bodies that share a joint, follow each other;
+    /// and the constants of its blocks.
+    pub fn find(model: &Model) -> Option<(Links, Kinds)> {
         let rows = 3 * model.joints.len();
         let plain = model.dual_rows() == rows && model.rows() == rows;
         if model.joints.is_empty() || !plain || model.bodies.len() >= WORLD as usize / 2 {
@@ -100,8 +92,6 @@ impl Links {
             at_ports: Vec::new(),
             blocks: Vec::with_capacity(model.joints.len()),
             joints: Vec::new(),
-            kinds: Vec::new(),
-            kind_of: Vec::new(),
         };
         let mut points = vec![NO_POINTS; model.params.len()];
         for (index, joint) in model.joints.iter().enumerate() {
@@ -140,8 +130,7 @@ impl Links {
         links.share_bodies(&at_body)?;
         links.at_ports = at_body.chunks(LANES).map(AtPorts::new).collect();
         links.find_joints(model.params.len());
-        links.find_kinds(model, &points);
-        Some(links)
+        Some((links, Kinds::find(model, &points)))
     }
 
     /// Tells every joint the body that it shares with the next one.
@@ -166,22 +155,6 @@ impl Links {
         self.joints = (0..=blocks).map(starts).collect();
     }
 
-    fn find_kinds(&mut self, model: &Model, points: &[Points]) {
-        for (params, points) in model.params.iter().zip(points) {
-            let alike = |kind: &Kind| kind.params == *params && kind.points == *points;
-            let last = self.kinds.iter().rev().take(COMPARED).position(alike);
-            let kind = match last {
-                Some(back) => self.kinds.len() - 1 - back,
-                None => {
-                    let (params, points) = (params.clone(), *points);
-                    self.kinds.push(Kind { params, points });
-                    self.kinds.len() - 1
-                }
-            };
-            self.kind_of.push(kind as u32);
-        }
-    }
-
     /// Joints of each chain.
     pub fn chains(&self) -> Vec<Range<usize>> {
         let mut chains = Vec::new();
@@ -200,12 +173,6 @@ impl Links {
         let ends = chain.clone().map(|k| (k + Line::WINDOW).min(chain.end));
         let mut windows = chain.clone().zip(ends);
         windows.all(|(start, end)| self.blocks_of(&(start..end)).len() <= WINDOW)
-    }
-
-    /// Constants of a block.
-    #[inline(always)]
-    pub fn kind(&self, block: usize) -> &Kind {
-        &self.kinds[self.kind_of[block] as usize]
     }
 
     /// The blocks of the bodies of some joints.
@@ -236,9 +203,6 @@ impl Links {
         }
     }
 }
-
-/// A block is compared with this many kinds before it becomes one of its own.
-const COMPARED: usize = 4;
 
 impl AtPorts {
     fn new(lanes: &[AtBody]) -> AtPorts {

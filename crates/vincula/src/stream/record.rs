@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use vincula_blocks::LineSource;
 
+use super::links::Links;
 use super::passes::{Pass, prepare};
 use crate::dual::ports::{NO_POINTS, Points, PortBlock};
 use crate::integrate::newton::NewtonBlock;
@@ -94,6 +95,7 @@ impl Slots for &[Slot] {
 /// The dual system of a chain.
 pub(super) struct Source<'a, S> {
     pub pass: &'a Pass<'a>,
+    pub links: &'a Links,
     pub slots: S,
     /// Its first joint.
     pub first: usize,
@@ -102,25 +104,24 @@ pub(super) struct Source<'a, S> {
 impl<S: Slots> LineSource for Source<'_, S> {
     fn look(&mut self, nodes: Range<usize>) -> bool {
         let joints = self.first + nodes.start..self.first + nodes.end;
-        self.slots
-            .look(self.pass, self.pass.links.blocks_of(&joints))
+        self.slots.look(self.pass, self.links.blocks_of(&joints))
     }
 
     #[inline(always)]
     fn diagonal(&self, node: usize) -> [[f64; 3]; 3] {
-        let links = self.pass.links;
-        links.diagonal(self.first + node, |block| self.slots.slot(block))
+        self.links
+            .diagonal(self.first + node, |block| self.slots.slot(block))
     }
 
     #[inline(always)]
     fn coupling(&self, node: usize) -> [[f64; 3]; 3] {
-        let links = self.pass.links;
-        links.coupling(self.first + node, |block| self.slots.slot(block))
+        self.links
+            .coupling(self.first + node, |block| self.slots.slot(block))
     }
 
     #[inline(always)]
     fn right(&self, node: usize) -> [f64; 3] {
-        let links = self.pass.links;
-        links.gap(self.first + node, |block| self.slots.slot(block))
+        self.links
+            .gap(self.first + node, |block| self.slots.slot(block))
     }
 }

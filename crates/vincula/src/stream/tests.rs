@@ -3,6 +3,8 @@
 use glam::DVec3;
 
 use super::Stream;
+use super::grove::Grove;
+use super::lines::Lines;
 use crate::prelude::*;
 
 /// Two chains, one pinned and one free, with an end mass and an odd number of links.
@@ -65,11 +67,85 @@ fn streaming_changes_no_bit_whatever_the_threads_and_the_memory() {
         let model = chains(count);
         let (general, _) = run(&model, None, 60);
         for (threads, keep) in [(1, true), (1, false), (2, true), (2, false)] {
-            let stream = Stream::with(&model, threads, keep).expect("these are chains");
+            let (lines, kinds) = Lines::with(&model, threads, keep).expect("these are chains");
+            let stream = Stream::of(&model, super::Shape::Lines(Box::new(lines)), kinds);
             let (state, streamed) = run(&model, Some(stream), 60);
             assert!(streamed > 40, "{streamed} of 60 steps of {count} links");
             assert_eq!(state, general, "{count} links, {threads} threads");
         }
+    }
+}
+
+/// Two trees, one pinned and one free, in which link k hangs from link `parent(k)`.
+fn trees(count: usize, parent: impl Fn(usize) -> usize) -> Model {
+    let mut builder = ModelBuilder::new();
+    builder.gravity(DVec3::new(0.0, 0.0, -9.81));
+    for tree in 0..2 {
+        let mut links: Vec<(BodyId, DVec3)> = Vec::new();
+        for k in 0..count {
+            let root = match k {
+                0 => DVec3::Y * tree as f64,
+                _ => links[parent(k)].1,
+            };
+            let turn = DQuat::from_rotation_z(1.3 * k as f64) * DQuat::from_rotation_y(0.4);
+            let half_extents = DVec3::new(0.1, 0.01, 0.02);
+            let density = if k % 7 == 3 { 5e4 } else { 1000.0 };
+            let name = format!("{tree}-{k}");
+            let body = BodyDef::new(&name, Shape::Box { half_extents }, density)
+                .at(root + turn * (DVec3::X * 0.1))
+                .turned(turn);
+            let body = builder.body(body);
+            match (k, tree) {
+                (0, 0) => drop(builder.joint(JointDef::ball(name, World, body, root))),
+                (0, _) => {}
+                // Joints may be written down in either direction.
+                _ if k % 3 == 0 => {
+                    let before = links[parent(k)].0;
+                    builder.joint(JointDef::ball(name, body, before, root));
+                }
+                _ => {
+                    let before = links[parent(k)].0;
+                    builder.joint(JointDef::ball(name, before, body, root));
+                }
+            }
+            links.push((body, root + turn * (DVec3::X * 0.2)));
+        }
+    }
+    builder.build().expect("the trees are sound")
+}
+
+#[test]
+fn streamed_trees_move_as_the_general_step_moves_them() {
+    type Parents = fn(usize) -> usize;
+    // By generations; a trunk with twigs, so that bodies of a block hang from each other; a bush.
+    let shapes: [Parents; 3] = [|k| (k - 1) / 2, |k| k - 1 - (k - 1) % 2, |k| (k - 1) / 9];
+    for (index, parent) in shapes.into_iter().enumerate() {
+        let model = trees(31, parent);
+        let (general, _) = run(&model, None, 40);
+        let mut first = None;
+        for keep in [true, false] {
+            let (grove, kinds) = Grove::with(&model, keep).expect("these are trees");
+            let stream = Stream::of(&model, super::Shape::Grove(grove), kinds);
+            let (state, _) = run(&model, Some(stream), 40);
+            let first = first.get_or_insert_with(|| state.clone());
+            assert_eq!(*first, state, "shape {index}: keeping changes no bit");
+            for id in model.body_ids() {
+                let off = state.center(id).distance(general.center(id));
+                assert!(off < 1e-9, "shape {index}, body {id:?}: {off:.1e} m");
+            }
+            let most = general
+                .multipliers
+                .iter()
+                .fold(0.0, |m: f64, l| m.max(l.abs()));
+            for (ours, theirs) in state.multipliers.iter().zip(&general.multipliers) {
+                assert!((ours - theirs).abs() < 1e-6 * most, "shape {index}");
+            }
+        }
+        assert_ne!(
+            *first.as_ref().expect("two runs"),
+            general,
+            "it was streamed"
+        );
     }
 }
 
@@ -94,5 +170,6 @@ fn other_worlds_are_not_streamed() {
         ));
     }
     let model = builder.build().expect("a ring");
-    assert!(Stream::with(&model, 1, true).is_none());
+    assert!(Lines::with(&model, 1, true).is_none());
+    assert!(Grove::with(&model, true).is_none());
 }

@@ -114,6 +114,29 @@ pub fn hinge_tree(links: usize) -> Model {
     builder.build().unwrap()
 }
 
+/// A tree of rods on ball joints, two at the tip of each.
+pub fn ball_tree(links: usize) -> Model {
+    let mut builder = ModelBuilder::new();
+    let mut bodies: Vec<(BodyId, DVec3)> = Vec::new();
+    for k in 0..links {
+        let start = if k == 0 {
+            DVec3::ZERO
+        } else {
+            bodies[(k - 1) / 2].1
+        };
+        let turn = DQuat::from_rotation_z(0.7 * k as f64);
+        let along = turn * (DVec3::X * 0.05);
+        let body = builder.body(link(format!("link {k}")).at(start + along).turned(turn));
+        let name = format!("joint {k}");
+        builder.joint(match k {
+            0 => JointDef::ball(name, World, body, start),
+            _ => JointDef::ball(name, bodies[(k - 1) / 2].0, body, start),
+        });
+        bodies.push((body, start + along * 2.0));
+    }
+    builder.build().unwrap()
+}
+
 /// A square net of rods tied by ball joints at its nodes, held at two corners.
 pub fn ball_net(cells: usize) -> Model {
     let mut builder = ModelBuilder::new();

@@ -1,0 +1,314 @@
+//! Trees: which body hangs from which, and the passes over their bodies.
+
+use super::boughs::{self, Bough};
+use super::kinds::Kinds;
+use super::passes::{Ending, Pass, answer, finish, prepare, write_down};
+use super::record::Slot;
+use super::{Forces, REMEMBERED, Target};
+use crate::dual::larger;
+use crate::dual::ports::{NO_POINTS, Points};
+use crate::integrate::newton::NewtonBlock;
+use crate::joint::JointKind;
+use crate::math::lanes::{LANES, Lane, gather, place, scatter};
+use crate::math::small::*;
+use crate::model::Model;
+
+/// Bodies from which on trees are streamed.
+const LEAST: usize = 256;
+/// No joint.
+const NONE: u32 = u32::MAX;
+/// How far joints may be open at the end of a step, in units of the tolerance.
+const CLOSED: f64 = 10.0;
+
+/// What the body of a lane hangs from.
+#[derive(Clone, Copy, Debug)]
+enum Parent {
+    Nothing,
+    World(V3),
+    Body(u32),
+}
+
+/// How eight bodies hang.
+#[derive(Clone, Debug)]
+struct Hung {
+    parents: [Parent; LANES],
+    /// One where a body hangs from something, or zero.
+    hangs: Lane,
+    /// Whether one of them hangs from another.
+    nested: bool,
+    /// The joint that each hangs by, and the sign of its force on it.
+    joints: [u32; LANES],
+    signs: Lane,
+}
+
+impl Hung {
+    const FREE: Hung = Hung {
+        parents: [Parent::Nothing; LANES],
+        hangs: [0.0; LANES],
+        nested: false,
+        joints: [NONE; LANES],
+        signs: [0.0; LANES],
+    };
+}
+
+/// Trees of ball joints in which parents come before their children, and the memory of their step.
+pub(super) struct Grove {
+    hung: Vec<Hung>,
+    boughs: Vec<Bough>,
+    /// Whether no bough has children yet.
+    clear: bool,
+    /// The unknowns and their points; empty where predicting twice is cheaper than keeping them.
+    newton: Vec<NewtonBlock>,
+    slots: Vec<Slot>,
+    /// Rotational stiffness of the bodies, N m; only where nothing is kept.
+    geometric: Vec<[Lane; 3]>,
+    /// By how much the points would move apart in a step, m, and where the second ones are, m.
+    drifts: Vec<Points>,
+    tips: Vec<[Lane; 3]>,
+}
+
+impl Grove {
+    /// The trees of a model in which every joint is a plain ball joint, every block of bodies is
+    /// held, and the children of a body hang from one point.
+    pub fn find(model: &Model) -> Option<(Grove, Kinds)> {
+        if model.bodies.len() < LEAST {
+            return None;
+        }
+        Grove::with(model, model.bodies.len() <= REMEMBERED)
+    }
+
+    /// The same for trees of any size.
+    pub fn with(model: &Model, keep: bool) -> Option<(Grove, Kinds)> {
+        let rows = 3 * model.joints.len();
+        let plain = model.dual_rows() == rows && model.rows() == rows;
+        if model.joints.is_empty() || !plain || model.bodies.len() >= NONE as usize {
+            return None;
+        }
+        let blocks = model.params.len();
+        let mut hung = vec![Hung::FREE; blocks];
+        let mut points = vec![NO_POINTS; blocks];
+        let mut has_children = vec![false; model.bodies.len()];
+        let mut held = vec![false; blocks];
+        for (index, joint) in model.joints.iter().enumerate() {
+            if joint.kind != JointKind::Ball {
+                return None;
+            }
+            let ends = [(&joint.a, 1.0), (&joint.b, -1.0)];
+            let later = joint.a.endpoint.index() > joint.b.endpoint.index();
+            let [(child, sign), (parent, _)] = if later { ends } else { [ends[1], ends[0]] };
+            let (block, lane) = place(child.endpoint.index()?);
+            let at = &mut hung[block];
+            if at.joints[lane] != NONE {
+                return None;
+            }
+            (at.joints[lane], at.signs[lane], at.hangs[lane]) = (index as u32, sign, 1.0);
+            held[block] = true;
+            scatter(&mut points[block][0], lane, &child.point);
+            let Some(body) = parent.endpoint.index() else {
+                at.parents[lane] = Parent::World(parent.point);
+                continue;
+            };
+            at.parents[lane] = Parent::Body(body as u32);
+            let (above, lane) = place(body);
+            at.nested |= above == block;
+            held[above] = true;
+            if std::mem::replace(&mut has_children[body], true)
+                && gather(&points[above][1], lane) != parent.point
+            {
+                return None;
+            }
+            scatter(&mut points[above][1], lane, &parent.point);
+        }
+        let kept = if keep { blocks } else { 0 };
+        let grove = Grove {
+            hung,
+            boughs: vec![Bough::ZERO; blocks],
+            clear: true,
+            newton: vec![NewtonBlock::ZERO; kept],
+            slots: vec![Slot::ZERO; kept],
+            geometric: vec![[[0.0; LANES]; 3]; blocks],
+            drifts: vec![NO_POINTS; blocks],
+            tips: vec![[[0.0; LANES]; 3]; blocks],
+        };
+        let all = held.into_iter().all(|held| held);
+        all.then(|| (grove, Kinds::find(model, &points)))
+    }
+
+    /// The next state and the joint forces. Returns the largest change of an entry of A and how far
+    /// joints are open, m; nothing if the step is out of the ordinary.
+    pub fn advance(
+        &mut self,
+        pass: &Pass,
+        forces: &mut Forces,
+        mut target: Target,
+    ) -> Option<[f64; 2]> {
+        if !std::mem::replace(&mut self.clear, false) {
+            self.boughs.iter_mut().for_each(Bough::clear);
+        }
+        self.eliminate(pass)?;
+        let found = self.answer(pass, &mut forces[0], &mut target)?;
+        if !(found[1] <= CLOSED * pass.rule.residual) {
+            return None;
+        }
+        self.gather_up(pass);
+        self.finish(pass, &mut forces[1], &mut target)?;
+        self.clear = true;
+        Some(found)
+    }
+
+    /// From the leaves: predicts bodies and eliminates them.
+    fn eliminate(&mut self, pass: &Pass) -> Option<()> {
+        let kept = !self.newton.is_empty();
+        let (mut local, mut slot) = (NewtonBlock::ZERO, Slot::ZERO);
+        for block in (0..self.hung.len()).rev() {
+            let (n, slot) = match kept {
+                true => (&mut self.newton[block], &mut self.slots[block]),
+                false => (&mut local, &mut slot),
+            };
+            prepare(pass, block, n, slot)?;
+            let hung = &self.hung[block];
+            let mut safe = true;
+            if !hung.nested {
+                safe = boughs::eliminate(
+                    pass.level,
+                    &mut self.boughs[block],
+                    &slot.ports,
+                    &hung.hangs,
+                );
+            }
+            for lane in (0..LANES).rev() {
+                if hung.nested {
+                    let bough = &mut self.boughs[block];
+                    safe &= bough.eliminate(lane, &slot.ports, hung.hangs[lane]);
+                }
+                if let Parent::Body(body) = hung.parents[lane] {
+                    let (stiffness, pull) = self.boughs[block].share(lane);
+                    let (above, at) = place(body as usize);
+                    self.boughs[above].hang(at, &stiffness, &pull);
+                }
+            }
+            if !safe {
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    /// From the leaves, for the velocities.
+    fn gather_up(&mut self, pass: &Pass) {
+        for block in (0..self.hung.len()).rev() {
+            let (hung, drifts) = (&self.hung[block], &self.drifts[block]);
+            if !hung.nested {
+                boughs::gather_up(pass.level, &mut self.boughs[block], drifts);
+            }
+            for lane in (0..LANES).rev() {
+                if hung.nested {
+                    self.boughs[block].gather_up(lane, drifts);
+                }
+                if let Parent::Body(body) = hung.parents[lane] {
+                    let (_, pull) = self.boughs[block].share(lane);
+                    let (above, at) = place(body as usize);
+                    self.boughs[above].tug(at, &pull);
+                }
+            }
+        }
+    }
+
+    /// The forces at the points of a block, and those of the joints that its bodies hang by. World
+    /// points move by `still`: not at all if that is zero.
+    fn descend(
+        &mut self,
+        pass: &Pass,
+        block: usize,
+        still: f64,
+        joints: &mut [[f64; 3]],
+        forces: &mut Points,
+    ) {
+        let hung = &self.hung[block];
+        let from = |boughs: &[Bough], lane: usize| match hung.parents[lane] {
+            Parent::Nothing => [0.0; 3],
+            Parent::World(point) => scale(&point, still),
+            Parent::Body(body) => {
+                let (above, at) = place(body as usize);
+                boughs[above].tip(at)
+            }
+        };
+        if hung.nested {
+            for lane in 0..LANES {
+                let from = from(&self.boughs, lane);
+                self.boughs[block].descend(lane, &from, forces);
+            }
+        } else {
+            let mut above = [[0.0; LANES]; 3];
+            for lane in 0..LANES {
+                scatter(&mut above, lane, &from(&self.boughs, lane));
+            }
+            boughs::descend(pass.level, &mut self.boughs[block], &above, forces);
+        }
+        for lane in 0..LANES {
+            if let Some(force) = joints.get_mut(hung.joints[lane] as usize) {
+                *force = scale(&gather(&forces[0], lane), hung.signs[lane]);
+            }
+        }
+    }
+
+    /// From the roots: what the joint forces do to the bodies.
+    fn answer(
+        &mut self,
+        pass: &Pass,
+        forces: &mut [[f64; 3]],
+        target: &mut Target,
+    ) -> Option<[f64; 2]> {
+        let kept = !self.newton.is_empty();
+        let (mut local, mut slot) = (NewtonBlock::ZERO, Slot::ZERO);
+        let (mut update, mut open) = (0.0, 0.0);
+        for block in 0..self.hung.len() {
+            self.descend(pass, block, 1.0, forces, &mut slot.ports.force);
+            self.boughs[block].clear_pull();
+            let n = self.newton.get_mut(block).unwrap_or(&mut local);
+            update = larger(answer(pass, block, kept, n, &mut slot)?, update);
+            if !kept {
+                self.geometric[block] = n.geometric;
+                write_down(n, &mut target.next[block]);
+            }
+            for (drift, rate) in self.drifts[block].iter_mut().zip(&slot.rates) {
+                for (drift, rate) in drift.iter_mut().zip(rate) {
+                    *drift = rate.map(|v| pass.scheme.h * v);
+                }
+            }
+            self.tips[block] = slot.ports.place[1];
+            for lane in 0..LANES {
+                let above = match self.hung[block].parents[lane] {
+                    Parent::Nothing => continue,
+                    Parent::World(point) => point,
+                    Parent::Body(body) => {
+                        let (above, at) = place(body as usize);
+                        gather(&self.tips[above], at)
+                    }
+                };
+                for gap in sub(&gather(&slot.ports.place[0], lane), &above) {
+                    open = larger(gap.abs(), open);
+                }
+            }
+        }
+        Some([update, open])
+    }
+
+    /// From the roots: the velocities that the joints allow.
+    fn finish(&mut self, pass: &Pass, forces: &mut [[f64; 3]], target: &mut Target) -> Option<()> {
+        let kept = !self.newton.is_empty();
+        let (mut local, mut slot) = (NewtonBlock::ZERO, Slot::ZERO);
+        for block in 0..self.hung.len() {
+            self.descend(pass, block, 0.0, forces, &mut slot.ports.force);
+            self.boughs[block].clear();
+            let n = self.newton.get_mut(block).unwrap_or(&mut local);
+            let ending = Ending {
+                geometric: &self.geometric[block],
+                next: &mut target.next[block],
+                memory: &mut target.memory[block],
+            };
+            finish(pass, block, kept, n, &mut slot, ending)?;
+        }
+        Some(())
+    }
+}
