@@ -19,14 +19,17 @@
 //! from the untouched state.
 
 mod boughs;
+mod elements;
 mod grove;
 mod kinds;
 mod lines;
 mod links;
+mod mesh;
 mod passes;
 mod record;
 #[cfg(test)]
 mod tests;
+mod web;
 
 use crate::dual::SolverChoice;
 use crate::integrate::{Integrator, tempered};
@@ -37,6 +40,7 @@ use grove::Grove;
 use kinds::Kinds;
 use lines::Lines;
 use passes::Pass;
+use web::Web;
 
 /// Steps that the general step takes over, at most, after some that were out of the ordinary.
 const REST: u32 = 4;
@@ -57,6 +61,7 @@ struct Target<'a> {
 enum Shape {
     Lines(Box<Lines>),
     Grove(Grove),
+    Web(Box<Web>),
 }
 
 /// The memory of the streamed step, sized once.
@@ -82,8 +87,11 @@ impl Stream {
         if let Some((lines, kinds)) = Lines::find(model, settings.threads) {
             return Some(Stream::of(model, Shape::Lines(Box::new(lines)), kinds));
         }
-        let (grove, kinds) = Grove::find(model)?;
-        Some(Stream::of(model, Shape::Grove(grove), kinds))
+        if let Some((grove, kinds)) = Grove::find(model) {
+            return Some(Stream::of(model, Shape::Grove(grove), kinds));
+        }
+        let (web, kinds) = Web::find(model, settings.threads)?;
+        Some(Stream::of(model, Shape::Web(Box::new(web)), kinds))
     }
 
     fn of(model: &Model, shape: Shape, kinds: Kinds) -> Stream {
@@ -101,6 +109,7 @@ impl Stream {
         match &self.shape {
             Shape::Lines(lines) => lines.threads,
             Shape::Grove(_) => 1,
+            Shape::Web(web) => web.threads,
         }
     }
 
@@ -151,6 +160,7 @@ impl Stream {
         let [update, residual] = match &mut self.shape {
             Shape::Lines(lines) => lines.advance(&pass, forces, target)?,
             Shape::Grove(grove) => grove.advance(&pass, forces, target)?,
+            Shape::Web(web) => web.advance(&pass, forces, target)?,
         };
         self.commit(model, state, work, h);
         Some(StepReport {

@@ -5,6 +5,7 @@ use glam::DVec3;
 use super::Stream;
 use super::grove::Grove;
 use super::lines::Lines;
+use super::web::Web;
 use crate::prelude::*;
 
 /// Two chains, one pinned and one free, with an end mass and an odd number of links.
@@ -114,38 +115,113 @@ fn trees(count: usize, parent: impl Fn(usize) -> usize) -> Model {
     builder.build().expect("the trees are sound")
 }
 
+/// What is the same of two states to rounding, for a motion that is not chaotic.
+fn assert_alike(model: &Model, state: &State, general: &State, name: &str) {
+    for id in model.body_ids() {
+        let off = state.center(id).distance(general.center(id));
+        assert!(off < 1e-9, "{name}, body {id:?}: {off:.1e} m");
+    }
+    let most = general
+        .multipliers
+        .iter()
+        .fold(0.0, |m: f64, l| m.max(l.abs()));
+    for (ours, theirs) in state.multipliers.iter().zip(&general.multipliers) {
+        assert!((ours - theirs).abs() < 1e-6 * most, "{name}");
+    }
+}
+
 #[test]
 fn streamed_trees_move_as_the_general_step_moves_them() {
     type Parents = fn(usize) -> usize;
     // By generations; a trunk with twigs, so that bodies of a block hang from each other; a bush.
-    let shapes: [Parents; 3] = [|k| (k - 1) / 2, |k| k - 1 - (k - 1) % 2, |k| (k - 1) / 9];
-    for (index, parent) in shapes.into_iter().enumerate() {
+    let shapes: [(&str, Parents); 3] = [
+        ("generations", |k| (k - 1) / 2),
+        ("trunk", |k| k - 1 - (k - 1) % 2),
+        ("bush", |k| (k - 1) / 9),
+    ];
+    for (name, parent) in shapes {
         let model = trees(31, parent);
         let (general, _) = run(&model, None, 40);
-        let mut first = None;
-        for keep in [true, false] {
+        let of = |keep: bool| {
             let (grove, kinds) = Grove::with(&model, keep).expect("these are trees");
             let stream = Stream::of(&model, super::Shape::Grove(grove), kinds);
-            let (state, _) = run(&model, Some(stream), 40);
-            let first = first.get_or_insert_with(|| state.clone());
-            assert_eq!(*first, state, "shape {index}: keeping changes no bit");
-            for id in model.body_ids() {
-                let off = state.center(id).distance(general.center(id));
-                assert!(off < 1e-9, "shape {index}, body {id:?}: {off:.1e} m");
-            }
-            let most = general
-                .multipliers
-                .iter()
-                .fold(0.0, |m: f64, l| m.max(l.abs()));
-            for (ours, theirs) in state.multipliers.iter().zip(&general.multipliers) {
-                assert!((ours - theirs).abs() < 1e-6 * most, "shape {index}");
+            run(&model, Some(stream), 40).0
+        };
+        let state = of(true);
+        assert_eq!(state, of(false), "{name}: keeping changes no bit");
+        assert_alike(&model, &state, &general, name);
+        assert_ne!(state, general, "{name} was streamed");
+    }
+}
+
+/// A net of rods that meet at points, at a corner in a small body, with a tail; nailed at two
+/// corners or free.
+fn net(count: usize, nailed: bool) -> Model {
+    let mut builder = ModelBuilder::new();
+    builder.gravity(DVec3::new(0.0, 0.0, -9.81));
+    let at = |row: usize, column: usize| DVec3::new(0.2 * column as f64, 0.2 * row as f64, 0.0);
+    let mut ends: Vec<(BodyId, [usize; 2])> = Vec::new();
+    let half_extents = DVec3::new(0.1, 0.01, 0.02);
+    for row in 0..count {
+        for column in 0..count {
+            for (down, right) in [(0, 1), (1, 0)] {
+                let to = [row + down, column + right];
+                if to[0] == count || to[1] == count {
+                    continue;
+                }
+                let density = if (row + column) % 5 == 4 { 3e4 } else { 1000.0 };
+                let shape = Shape::Box { half_extents };
+                let turn = DQuat::from_rotation_z(down as f64 * std::f64::consts::FRAC_PI_2);
+                let body = BodyDef::new(format!("{row} {column} {down}"), shape, density)
+                    .at(0.5 * (at(row, column) + at(to[0], to[1])))
+                    .turned(turn);
+                let body = builder.body(body);
+                ends.push((body, [row, column]));
+                ends.push((body, to));
             }
         }
-        assert_ne!(
-            *first.as_ref().expect("two runs"),
-            general,
-            "it was streamed"
-        );
+    }
+    let knot = BodyDef::new("knot", Shape::Sphere { radius: 0.03 }, 1000.0);
+    let knot = builder.body(knot.at(at(count - 1, count - 1)));
+    ends.push((knot, [count - 1, count - 1]));
+    let shape = Shape::Box { half_extents };
+    let tail = BodyDef::new("tail", shape, 1000.0).at(at(0, count - 1) + DVec3::X * 0.1);
+    let tail = builder.body(tail);
+    ends.push((tail, [0, count - 1]));
+    // Joints tie each end to the one before it at the same place, and the first to the world.
+    for (k, (body, [row, column])) in ends.iter().enumerate() {
+        let before = ends[..k].iter().rev().find(|end| end.1 == [*row, *column]);
+        let (name, place) = (format!("joint {k}"), at(*row, *column));
+        match before {
+            Some((other, _)) if k % 3 == 0 => {
+                builder.joint(JointDef::ball(name, *body, *other, place));
+            }
+            Some((other, _)) => drop(builder.joint(JointDef::ball(name, *other, *body, place))),
+            None if nailed && *row == 0 && *column % 3 == 0 => {
+                builder.joint(JointDef::ball(name, World, *body, place));
+            }
+            None => {}
+        }
+    }
+    builder.build().expect("the net is sound")
+}
+
+#[test]
+fn streamed_webs_move_as_the_general_step_moves_them() {
+    for nailed in [true, false] {
+        let model = net(5, nailed);
+        let (general, _) = run(&model, None, 40);
+        let of = |threads: usize, keep: bool| {
+            let (web, kinds) = Web::with(&model, threads, keep).expect("this is a web");
+            let stream = Stream::of(&model, super::Shape::Web(Box::new(web)), kinds);
+            run(&model, Some(stream), 40).0
+        };
+        let state = of(1, true);
+        for (threads, keep) in [(1, false), (2, true), (2, false)] {
+            assert_eq!(state, of(threads, keep), "{threads} threads, kept {keep}");
+        }
+        assert_alike(&model, &state, &general, "web");
+        assert_ne!(state, general, "it was streamed");
     }
 }
 
@@ -153,23 +229,24 @@ fn streamed_trees_move_as_the_general_step_moves_them() {
 fn other_worlds_are_not_streamed() {
     let mut builder = ModelBuilder::new();
     let radius = 0.1;
-    let bodies: Vec<_> = (0..3)
+    let bodies: Vec<_> = (0..4)
         .map(|k| {
             let body = BodyDef::new(format!("{k}"), Shape::Sphere { radius }, 1000.0);
             builder.body(body.at(DVec3::X * k as f64))
         })
         .collect();
-    // A body with three joints is a hub, not a link.
-    for (k, other) in [(0, 1), (1, 2), (2, 0)] {
+    // A body held at three points is a hub, not a link.
+    for (k, other) in [(0, 1), (1, 2), (2, 0), (0, 3)] {
         let at = DVec3::X * 0.5 * (k + other) as f64;
         builder.joint(JointDef::ball(
-            format!("j{k}"),
+            format!("j{k}{other}"),
             bodies[k],
             bodies[other],
             at,
         ));
     }
-    let model = builder.build().expect("a ring");
+    let model = builder.build().expect("a ring with a tail");
     assert!(Lines::with(&model, 1, true).is_none());
     assert!(Grove::with(&model, true).is_none());
+    assert!(Web::with(&model, 1, true).is_none());
 }
