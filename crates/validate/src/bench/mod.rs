@@ -7,6 +7,7 @@
 mod calibration;
 pub mod gallery;
 mod load;
+mod yardstick;
 
 use std::fs;
 use std::path::Path;
