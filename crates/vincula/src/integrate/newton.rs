@@ -374,7 +374,7 @@ const NEGLIGIBLE: f64 = 0.01;
 
 #[inline(always)]
 fn stretch_lanes(params: &ParamBlock, scheme: &Scheme, turn: &[Lane; 3], n: &NewtonBlock) -> f64 {
-    let mut largest = 0.0;
+    let mut ratios = [0.0; LANES];
     for lane in 0..LANES {
         let body = params.affine(lane);
         let w = skew_matrix(&axial(&gather(&n.p, lane)));
@@ -383,10 +383,12 @@ fn stretch_lanes(params: &ParamBlock, scheme: &Scheme, turn: &[Lane; 3], n: &New
         let inertial = scheme.c * body.kinetic_energy(&axpy9(&turn, 1.0, &w), &[0.0; 3]);
         let kinetic = body.kinetic_energy(&gather(&n.w, lane), &gather(&n.v, lane));
         let known = inertial.max(NEGLIGIBLE * kinetic);
-        let ratio = body.elastic_energy(&strain) / known.max(f64::MIN_POSITIVE);
-        largest = if ratio > largest { ratio } else { largest };
+        ratios[lane] = body.elastic_energy(&strain) / known.max(f64::MIN_POSITIVE);
     }
-    largest
+    // A ratio that is not a number is passed over.
+    ratios
+        .iter()
+        .fold(0.0, |m: f64, r| if *r > m { *r } else { m })
 }
 
 kernel! {
