@@ -73,6 +73,13 @@ pub(crate) struct LanePivots<const N: usize, L> {
 }
 
 impl<const N: usize, L: Lane> LanePivots<N, L> {
+    /// The largest quotient of a diagonal entry and its pivot, the lowest inverse and the sum of
+    /// the pivots.
+    #[inline(always)]
+    pub fn extremes(&self) -> [L; 3] {
+        [self.steepest, self.lowest_inverse, self.sum]
+    }
+
     /// Enters lane `w` into the census as the block at `place`.
     #[inline(always)]
     pub fn enter(&self, w: usize, place: usize, census: &mut Census) {
@@ -208,17 +215,21 @@ pub(crate) fn inner_product<const N: usize, L: Lane, const FULL: bool>(
 /// `A − B`, lower triangle.
 #[inline(always)]
 pub(crate) fn subtract_lower<const N: usize, L: Lane>(a: &mut Block<N, L>, b: &Block<N, L>) {
-    for i in 0..N {
-        for j in 0..=i {
-            a[i][j] = Lane::subtract(a[i][j], b[i][j]);
+    unroll!(N, I => {
+        for j in 0..I + 1 {
+            a[I][j] = Lane::subtract(a[I][j], b[I][j]);
         }
-    }
+    });
 }
 
 /// The diagonal.
 #[inline(always)]
 pub(crate) fn diagonal<const N: usize, L: Lane>(a: &Block<N, L>) -> Column<N, L> {
-    std::array::from_fn(|k| a[k][k])
+    let mut d = [L::splat(0.0); N];
+    for k in 0..N {
+        d[k] = a[k][k];
+    }
+    d
 }
 
 /// Eliminates one node: returns its step, the carry for the next and the pivots.

@@ -13,6 +13,7 @@
 //! | pattern | solver | cost |
 //! |---|---|---|
 //! | path | [`Chain`], [`PartitionedChain`] | linear |
+//! | eight paths of one length, or one along lanes | [`braid`] | linear |
 //! | tree, or cliques joined like a tree | [`Tree`] | linear, no fill |
 //! | the same plus a few loops | [`Loops`] | linear times closures |
 //! | any | [`Cholesky`] | sparse, supernodal |
@@ -45,6 +46,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod braid;
 mod census;
 mod chain_kernel;
 pub mod choice;
@@ -72,6 +74,7 @@ mod small;
 mod threads;
 pub mod tree;
 pub mod tridiagonal;
+mod twisted;
 
 pub use choice::direct_solver;
 pub use cholesky::{Cholesky, CholeskyOptions, Fill, Half, Reach, Shift};

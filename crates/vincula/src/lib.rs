@@ -36,6 +36,7 @@ pub mod joint;
 pub mod math;
 pub mod model;
 pub mod reference;
+mod serial;
 mod settings;
 pub mod step;
 mod stream;

@@ -14,6 +14,7 @@ use crate::math::dispatch::{Level, detected};
 use crate::math::lanes::{LANES, Lane, gather, place, scatter};
 use crate::math::small::{M3, V3, mul};
 use crate::model::{BodyId, Control, MemoryBlock, Model, Pose, State, StateBlock, Twist};
+use crate::serial::Serial;
 use crate::step::sleep::Sleep;
 use crate::stream::Stream;
 
@@ -186,6 +187,8 @@ pub struct Workspace {
     pub(crate) linear: bool,
     /// The streamed step, for worlds of long chains.
     pub(crate) stream: Option<Stream>,
+    /// The step in lanes, for serial mechanisms.
+    pub(crate) serial: Option<Serial>,
     /// The groups of a world that falls apart; then only they are stepped.
     pub(crate) apart: Option<Apart>,
     uniform: bool,
@@ -207,8 +210,13 @@ impl Workspace {
         } else {
             model.params.len()
         };
+        let serial = match (&stream, &apart) {
+            (None, None) => Serial::new(model, &settings),
+            _ => None,
+        };
         Workspace {
             stream,
+            serial,
             apart,
             ..Workspace::sized(model, settings, blocks)
         }
@@ -216,8 +224,14 @@ impl Workspace {
 
     /// The same for a world that is stepped as a whole.
     pub(crate) fn whole(model: &Model, settings: Settings) -> Workspace {
+        let stream = Stream::new(model, &settings);
+        let serial = match stream {
+            Some(_) => None,
+            None => Serial::new(model, &settings),
+        };
         Workspace {
-            stream: Stream::new(model, &settings),
+            stream,
+            serial,
             ..Workspace::sized(model, settings, model.params.len())
         }
     }
@@ -311,6 +325,7 @@ impl Workspace {
             end: model.ground.is_some().then(|| State::at_rest(model)),
             linear,
             stream: None,
+            serial: None,
             apart: None,
             uniform,
             plain: false,

@@ -14,6 +14,8 @@ pub(super) struct Engine {
     model: Model,
     control: Control,
     work: Workspace,
+    /// The motion of the group at hand.
+    state: State,
 }
 
 impl Engine {
@@ -21,21 +23,28 @@ impl Engine {
         Engine {
             control: Control::new(model),
             work: Workspace::whole(model, settings),
+            state: State::at_rest(model),
             model: model.clone(),
         }
     }
 }
 
-/// The motion of a group, and where its numbers are in the whole world.
+/// A group, and where its numbers are in the whole world.
 pub(super) struct Group {
     pub kind: usize,
     members: Members,
+    /// Its bodies, here and in the whole world, and its joints, in the order of that world: so the
+    /// processor can tell which memory comes next.
+    bodies: Vec<(u32, u32)>,
     /// What each body is seen from, m.
     anchors: Vec<V3>,
-    state: State,
+    /// Its motion, where that cannot be written to the whole world at once.
+    state: Option<Box<State>>,
     /// Rows and free coordinates of each joint: here, and where they start in the whole world.
     rows: Vec<(Range<usize>, usize)>,
     coordinates: Vec<(Range<usize>, usize)>,
+    /// Whether something acts along a coordinate.
+    driven: bool,
 }
 
 impl Group {
@@ -49,9 +58,10 @@ impl Group {
         model: &Model,
     ) -> Group {
         let own = row_starts(model);
-        let joints = || members.joints.iter().enumerate();
-        let rows = joints().map(|(k, &joint)| (own[k]..own[k + 1], starts[joint as usize]));
-        let coordinates = joints().filter_map(|(k, &joint)| {
+        let joints = || in_order(&members.joints).into_iter();
+        let joints = || joints().map(|(own, joint)| (own as usize, joint));
+        let rows = joints().map(|(k, joint)| (own[k]..own[k + 1], starts[joint as usize]));
+        let coordinates = joints().filter_map(|(k, joint)| {
             let count = model.joints[k].axes.len();
             let start = model.axis_starts[k];
             let range = (start..start + count, whole.axis_starts[joint as usize]);
@@ -60,35 +70,51 @@ impl Group {
         Group {
             kind,
             anchors,
-            state: State::at_rest(model),
+            state: None,
             rows: rows.collect(),
             coordinates: coordinates.collect(),
+            bodies: in_order(&members.bodies),
+            driven: model.dual_rows() > model.rows(),
             members,
         }
     }
 
-    /// Advances the group from the state of the whole world by h seconds.
+    /// From now on keeps its motion until `write_back`.
+    pub fn keep_motion(&mut self, model: &Model) {
+        self.state = Some(Box::new(State::at_rest(model)));
+    }
+
+    /// Advances the group from the state of the whole world by h seconds, and writes its motion
+    /// to a piece of the next state, if there is one to write to.
     pub fn step(
         &mut self,
         engine: &mut Engine,
         (whole, state): (&Model, &State),
         control: &Control,
         h: f64,
+        next: Option<&mut Piece<'_>>,
     ) -> Result<StepReport, StepError> {
-        self.read(state, control, &mut engine.control);
         let Engine {
             model,
             control: own,
             work,
+            state: shared,
         } = engine;
-        let done = step_together(model, &mut self.state, own, work, h);
+        let mut kept = self.state.take();
+        let motion = kept.as_deref_mut().unwrap_or(shared);
+        self.read(&self.anchors, state, control, (motion, own));
+        let done = step_together(model, motion, own, work, h);
+        if let (Ok(_), Some(next)) = (&done, next) {
+            self.write(motion, next);
+        }
+        self.state = kept;
         done.map_err(|error| self.name_error(whole, state, control, &work.settings, h, error))
     }
 
     /// The engine knows the names of the first group of its kind: those of this one are found by
     /// failing again as a world of its own.
     fn name_error(
-        &mut self,
+        &self,
         whole: &Model,
         state: &State,
         control: &Control,
@@ -99,32 +125,42 @@ impl Group {
         let model = whole.subset(&self.members.bodies, &self.members.joints);
         let mut own = Engine::new(&model, *settings);
         let nowhere = vec![[0.0; 3]; self.anchors.len()];
-        let anchors = std::mem::replace(&mut self.anchors, nowhere);
-        self.read(state, control, &mut own.control);
-        self.anchors = anchors;
-        let again = step_together(&model, &mut self.state, &own.control, &mut own.work, h);
+        let target = (&mut own.state, &mut own.control);
+        self.read(&nowhere, state, control, target);
+        let again = step_together(&model, &mut own.state, &own.control, &mut own.work, h);
         again.err().unwrap_or(error)
     }
 
-    fn read(&mut self, whole: &State, control: &Control, own_control: &mut Control) {
-        self.state.time = whole.time;
-        for (own, body) in self.members.bodies.iter().enumerate() {
-            let (from, to) = (place(*body as usize), place(own));
-            let target = (&mut self.state.blocks[to.0], to.1);
-            let shift = scale(&self.anchors[own], -1.0);
+    /// Reads all that a step starts from, seen from the anchors.
+    fn read(
+        &self,
+        anchors: &[V3],
+        whole: &State,
+        control: &Control,
+        (motion, own_control): (&mut State, &mut Control),
+    ) {
+        motion.time = whole.time;
+        for (own, body) in &self.bodies {
+            let (from, to) = (place(*body as usize), place(*own as usize));
+            let target = (&mut motion.blocks[to.0], to.1);
+            let shift = scale(&anchors[*own as usize], -1.0);
             copy_motion((&whole.blocks[from.0], from.1), target, &shift);
-            let target = (&mut self.state.memory[to.0], to.1);
+            let target = (&mut motion.memory[to.0], to.1);
             copy_memory((&whole.memory[from.0], from.1), target);
         }
         for (own, start) in &self.rows {
             let from = *start..start + own.len();
-            self.state.held[own.clone()].copy_from_slice(&whole.held[from.clone()]);
-            self.state.multipliers[own.clone()].copy_from_slice(&whole.multipliers[from]);
+            copy_few(&mut motion.held[own.clone()], &whole.held[from]);
         }
         for (own, start) in &self.coordinates {
             let from = *start..start + own.len();
-            self.state.coordinates[own.clone()].copy_from_slice(&whole.coordinates[from.clone()]);
-            own_control.drives[own.clone()].clone_from_slice(&control.drives[from]);
+            copy_few(
+                &mut motion.coordinates[own.clone()],
+                &whole.coordinates[from.clone()],
+            );
+            if self.driven {
+                own_control.drives[own.clone()].clone_from_slice(&control.drives[from]);
+            }
         }
         own_control.active = control.active;
         if control.active {
@@ -151,27 +187,41 @@ impl Group {
         ]
     }
 
-    /// Writes the motion of the group to a piece of the state of the whole world.
+    /// Writes the motion that the group has kept.
     pub fn write_back(&self, whole: &mut Piece<'_>) {
+        if let Some(motion) = &self.state {
+            self.write(motion, whole);
+        }
+    }
+
+    /// Writes the motion of the group to a piece of the state of the whole world.
+    fn write(&self, motion: &State, whole: &mut Piece<'_>) {
         let [blocks, rows, coordinates] = whole.first;
-        for (own, body) in self.members.bodies.iter().enumerate() {
-            let (from, to) = (place(own), place(*body as usize));
+        for (own, body) in &self.bodies {
+            let (from, to) = (place(*own as usize), place(*body as usize));
             let target = (&mut whole.blocks[to.0 - blocks], to.1);
-            let source = (&self.state.blocks[from.0], from.1);
-            copy_motion(source, target, &self.anchors[own]);
+            let source = (&motion.blocks[from.0], from.1);
+            copy_motion(source, target, &self.anchors[*own as usize]);
             let target = (&mut whole.memory[to.0 - blocks], to.1);
-            copy_memory((&self.state.memory[from.0], from.1), target);
+            copy_memory((&motion.memory[from.0], from.1), target);
         }
         for (own, start) in &self.rows {
             let to = start - rows..start - rows + own.len();
-            whole.held[to.clone()].copy_from_slice(&self.state.held[own.clone()]);
-            whole.multipliers[to].copy_from_slice(&self.state.multipliers[own.clone()]);
+            copy_few(&mut whole.held[to.clone()], &motion.held[own.clone()]);
+            copy_few(&mut whole.multipliers[to], &motion.multipliers[own.clone()]);
         }
         for (own, start) in &self.coordinates {
             let to = start - coordinates..start - coordinates + own.len();
-            whole.coordinates[to].copy_from_slice(&self.state.coordinates[own.clone()]);
+            copy_few(&mut whole.coordinates[to], &motion.coordinates[own.clone()]);
         }
     }
+}
+
+/// Pairs of a place in a list and what is there, ascending by that.
+fn in_order(list: &[u32]) -> Vec<(u32, u32)> {
+    let mut pairs: Vec<_> = (0..).zip(list.iter().copied()).collect();
+    pairs.sort_unstable_by_key(|pair| pair.1);
+    pairs
 }
 
 /// The least range that holds all of these; an empty one at zero if there are none.
@@ -235,6 +285,18 @@ pub(super) fn row_starts(model: &Model) -> Vec<usize> {
         starts.push(starts[starts.len() - 1] + joint.dual_rows());
     }
     starts
+}
+
+/// Copies the rows or coordinates of a joint. There are few, and a call takes longer than to copy
+/// them.
+#[inline(always)]
+fn copy_few(to: &mut [f64], from: &[f64]) {
+    match (to, from) {
+        ([a], [b]) => *a = *b,
+        ([a, b, c], [x, y, z]) => [*a, *b, *c] = [*x, *y, *z],
+        ([a, b, c, d, e], [x, y, z, u, v]) => [*a, *b, *c, *d, *e] = [*x, *y, *z, *u, *v],
+        (to, from) => to.copy_from_slice(from),
+    }
 }
 
 /// Copies the motion of a body from one lane to another, moved by a shift, m.

@@ -29,8 +29,8 @@ const WORTH_A_THREAD: usize = 1024;
 /// The groups of a world, by the thread that steps them.
 pub(crate) struct Apart {
     shares: Vec<Share>,
-    /// Whether each share owns a piece of the state, one after the other.
-    in_line: bool,
+    /// The next state, where each share owns a piece of it, one after the other.
+    next: Option<Box<State>>,
 }
 
 /// The groups of a thread, and its engines for the kinds of groups.
@@ -65,7 +65,7 @@ impl Apart {
             groups.push(Group::new(model, &starts, members, entry, kind));
         }
         let mut shares: Vec<Share> = Vec::with_capacity(threads);
-        let (mut ends, mut in_line) = ([0; 3], threads > 1);
+        let (mut ends, mut in_line) = ([0; 3], true);
         while !groups.is_empty() {
             let rest = groups.split_off(share.min(groups.len()));
             let mut engines: Vec<Option<Engine>> = kinds.models.iter().map(|_| None).collect();
@@ -79,7 +79,8 @@ impl Apart {
                 true => ends[k],
                 false => extent[k].start,
             });
-            in_line &= (0..3).all(|k| starts[k] >= ends[k]);
+            // All of it, if there is one share only.
+            in_line &= threads == 1 || (0..3).all(|k| starts[k] >= ends[k]);
             ends = [0, 1, 2].map(|k| extent[k].end.max(ends[k]));
             shares.push(Share {
                 groups,
@@ -88,7 +89,12 @@ impl Apart {
             });
             groups = rest;
         }
-        Some(Apart { shares, in_line })
+        let next = in_line.then(|| Box::new(State::at_rest(model)));
+        if next.is_none() {
+            let groups = shares.iter_mut().flat_map(|share| &mut share.groups);
+            groups.for_each(|group| group.keep_motion(&kinds.models[group.kind]));
+        }
+        Some(Apart { shares, next })
     }
 
     /// Threads in use.
@@ -106,47 +112,46 @@ impl Apart {
         h: f64,
     ) -> Result<StepReport, StepError> {
         let now: &State = state;
+        let mut rest = self.next.as_deref_mut().map(Piece::all);
         let report = std::thread::scope(|scope| {
             let (own, others) = self.shares.split_first_mut().expect("there are groups");
-            let others: Vec<_> = others
-                .iter_mut()
-                .map(|share| scope.spawn(|| share.step(model, now, control, h)))
-                .collect();
-            let mut report = own.step(model, now, control, h);
-            for other in others {
+            let mut started = Vec::with_capacity(others.len());
+            for share in others.iter_mut().rev() {
+                // The last share takes the end of what is left.
+                let mut piece = None;
+                if let Some(all) = rest.take() {
+                    let (before, after) = all.split_at(share.starts);
+                    (rest, piece) = (Some(before), Some(after));
+                }
+                let run = move || share.step(model, now, control, h, piece.as_mut());
+                started.push(scope.spawn(run));
+            }
+            let mut report = own.step(model, now, control, h, rest.as_mut());
+            for other in started.into_iter().rev() {
                 let next = other.join().expect("a step does not panic");
                 report = report.and_then(|r| next.map(|n| r.beside(&n)));
             }
             report
         })?;
-        self.write_back(state);
+        self.commit(state);
         state.time += h;
         Ok(report)
     }
 
-    /// Writes the motion of all groups. Where the shares own pieces of the state that follow each
-    /// other, every thread writes its own, which the cache next to it has at hand.
-    fn write_back(&self, state: &mut State) {
-        let write = |groups: &[Group], piece: &mut Piece| {
-            groups.iter().for_each(|group| group.write_back(piece));
-        };
-        if !self.in_line {
-            let mut all = Piece::all(state);
-            for share in &self.shares {
-                write(&share.groups, &mut all);
-            }
+    /// No group has failed: the next state replaces the old one, or what the groups have kept is
+    /// written to it.
+    fn commit(&mut self, state: &mut State) {
+        if let Some(next) = &mut self.next {
+            std::mem::swap(&mut state.blocks, &mut next.blocks);
+            std::mem::swap(&mut state.memory, &mut next.memory);
+            std::mem::swap(&mut state.held, &mut next.held);
+            std::mem::swap(&mut state.multipliers, &mut next.multipliers);
+            std::mem::swap(&mut state.coordinates, &mut next.coordinates);
             return;
         }
-        std::thread::scope(|scope| {
-            let mut rest = Piece::all(state);
-            for share in self.shares[1..].iter().rev() {
-                let (before, after) = rest.split_at(share.starts);
-                rest = before;
-                let (groups, mut piece) = (&share.groups, after);
-                scope.spawn(move || write(groups, &mut piece));
-            }
-            write(&self.shares[0].groups, &mut rest);
-        });
+        let mut all = Piece::all(state);
+        let groups = self.shares.iter().flat_map(|share| &share.groups);
+        groups.for_each(|group| group.write_back(&mut all));
     }
 }
 
@@ -157,12 +162,13 @@ impl Share {
         state: &State,
         control: &Control,
         h: f64,
+        mut next: Option<&mut Piece<'_>>,
     ) -> Result<StepReport, StepError> {
         let mut whole: Option<StepReport> = None;
         for group in &mut self.groups {
             let engine = self.engines[group.kind].as_mut();
             let engine = engine.expect("an engine for every kind in use");
-            let report = group.step(engine, (model, state), control, h)?;
+            let report = group.step(engine, (model, state), control, h, next.as_deref_mut())?;
             whole = Some(whole.map_or(report, |so_far| so_far.beside(&report)));
         }
         Ok(whole.expect("every thread has a group"))

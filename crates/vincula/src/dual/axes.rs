@@ -13,6 +13,7 @@ use super::linearize::carried;
 use crate::integrate::Scheme;
 use crate::integrate::newton::NewtonBlock;
 use crate::joint::axis::{AxisKind, AxisLaw};
+use crate::math::angle;
 use crate::model::{Control, Model, State};
 
 /// A constant force is a row with this many times its own compliance.
@@ -493,6 +494,5 @@ pub(crate) fn unwrap(kind: AxisKind, value: f64, near: f64) -> f64 {
     if !kind.wraps() {
         return value;
     }
-    let turns = ((value - near) / std::f64::consts::TAU).round();
-    value - turns * std::f64::consts::TAU
+    angle::unwrap(value, near)
 }

@@ -20,36 +20,37 @@ use crate::math::small::*;
 use crate::model::Model;
 
 /// Square rows at a port.
-const ROWS: usize = 2;
+pub(crate) const ROWS: usize = 2;
 /// Rows of a body.
 const ALL: usize = PORTS * ROWS;
 
 /// A vector for each row of eight bodies, by port.
-type Axes = [[Lane; 3]; ALL];
-const NO_AXES: Axes = [[[0.0; LANES]; 3]; ALL];
+pub(crate) type Axes = [[Lane; 3]; ALL];
+/// Zero everywhere.
+pub(crate) const NO_AXES: Axes = [[[0.0; LANES]; 3]; ALL];
 
 /// The rows of eight bodies; zero where there is none.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct AxleBlock {
     /// Own axes, in the body.
-    own: Axes,
+    pub own: Axes,
     /// The same in the world.
-    world: Axes,
+    pub world: Axes,
     /// The same where the free solve found the body; later their velocities, 1/s.
-    moving: Axes,
+    pub moving: Axes,
     /// ℓ times the axis of the other body, world, m.
-    other: Axes,
+    pub other: Axes,
     /// Displacement of the points under a unit force of each row, world, m/N.
-    points: [[[Lane; 3]; PORTS]; ALL],
+    pub points: [[[Lane; 3]; PORTS]; ALL],
     /// Response of each row to each, m/N.
-    among: [[Lane; ALL]; ALL],
+    pub among: [[Lane; ALL]; ALL],
     /// Forces λ, N.
-    force: [Lane; ALL],
+    pub force: [Lane; ALL],
 }
 
 impl AxleBlock {
-    const NONE: AxleBlock = AxleBlock {
+    pub(crate) const NONE: AxleBlock = AxleBlock {
         own: NO_AXES,
         world: NO_AXES,
         moving: NO_AXES,
@@ -127,7 +128,7 @@ pub(super) struct Axles {
 
 kernel! {
     /// Axes in the world, and where they were before the free solve.
-    pub(super) fn find_before(n: &NewtonBlock, axles: &mut AxleBlock) = find_before_lanes
+    pub(crate) fn find_before(n: &NewtonBlock, axles: &mut AxleBlock) = find_before_lanes
 }
 
 #[inline(always)]
@@ -146,7 +147,7 @@ fn find_before_lanes(n: &NewtonBlock, axles: &mut AxleBlock) {
 
 kernel! {
     /// Axes in the world.
-    pub(super) fn find_world(n: &NewtonBlock, axles: &mut AxleBlock) = find_world_lanes
+    pub(crate) fn find_world(n: &NewtonBlock, axles: &mut AxleBlock) = find_world_lanes
 }
 
 #[inline(always)]
@@ -162,7 +163,7 @@ fn find_world_lanes(n: &NewtonBlock, axles: &mut AxleBlock) {
 
 kernel! {
     /// Axes in the world and their velocities, for rates in the body frame.
-    pub(super) fn find_rates(n: &NewtonBlock, axles: &mut AxleBlock) = find_rates_lanes
+    pub(crate) fn find_rates(n: &NewtonBlock, axles: &mut AxleBlock) = find_rates_lanes
 }
 
 #[inline(always)]
@@ -180,7 +181,7 @@ fn find_rates_lanes(n: &NewtonBlock, axles: &mut AxleBlock) {
 
 kernel! {
     /// What each row does to the points and to the other rows.
-    fn find_responses(n: &NewtonBlock, points: &Points, axles: &mut AxleBlock) = find_responses_lanes
+    pub(crate) fn find_responses(n: &NewtonBlock, points: &Points, axles: &mut AxleBlock) = find_responses_lanes
 }
 
 #[inline(always)]
@@ -220,7 +221,7 @@ fn find_responses_lanes(n: &NewtonBlock, points: &Points, axles: &mut AxleBlock)
 
 kernel! {
     /// Puts the forces of the rows on the bodies.
-    pub(super) fn put_loads(axles: &AxleBlock, n: &mut NewtonBlock) = put_loads_lanes
+    pub(crate) fn put_loads(axles: &AxleBlock, n: &mut NewtonBlock) = put_loads_lanes
 }
 
 #[inline(always)]

@@ -7,7 +7,7 @@
 
 mod assemble;
 mod axes;
-mod axles;
+pub(crate) mod axles;
 mod border;
 mod choose;
 mod hubs;
@@ -20,7 +20,7 @@ pub mod plan;
 pub(crate) mod ports;
 mod reach;
 mod redundancy;
-mod squares;
+pub(crate) mod squares;
 mod sweeps;
 mod turning;
 

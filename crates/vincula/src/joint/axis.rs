@@ -11,6 +11,7 @@
 
 use super::rotation;
 use super::rows::{Carried, Gradient, Row};
+use crate::math::angle::atan2;
 use crate::math::small::*;
 
 /// What a free coordinate measures.
@@ -238,9 +239,9 @@ impl AxisKind {
             AxisKind::Rotation(k) => rotation::rotation(k, a, b),
             AxisKind::Swing => rotation::swing(a, b),
             AxisKind::Twist => rotation::twist(a, b),
-            AxisKind::Angle => f64::atan2(dot(&a.axes[1], &b.axes[0]), dot(&a.axes[0], &b.axes[0])),
+            AxisKind::Angle => atan2(dot(&a.axes[1], &b.axes[0]), dot(&a.axes[0], &b.axes[0])),
             AxisKind::SecondAngle => {
-                f64::atan2(dot(&b.axes[1], &a.axes[2]), dot(&b.axes[2], &a.axes[2]))
+                atan2(dot(&b.axes[1], &a.axes[2]), dot(&b.axes[2], &a.axes[2]))
             }
         }
     }
@@ -249,7 +250,7 @@ impl AxisKind {
     pub(crate) fn angle([a, b]: &[M3; 2], [axes_a, axes_b]: [&[V3; 3]; 2]) -> f64 {
         let x = mul_vec(b, &axes_b[0]);
         let along = |k: usize| dot(&mul_vec(a, &axes_a[k]), &x);
-        f64::atan2(along(1), along(0))
+        atan2(along(1), along(0))
     }
 
     /// Whether it is an angle.

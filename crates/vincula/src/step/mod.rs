@@ -22,14 +22,16 @@ pub use error::StepError;
 use crate::contact::stage::Care;
 use crate::math::dispatch::Level;
 use crate::model::{Control, Model, State};
-use crate::stream;
+use crate::{serial, stream};
 use commit::commit;
 pub(crate) use commit::is_sound;
 use contact::find_contacts;
 use predict::{advance_free_bodies, predict_free_motion};
 use solve::solve_step;
+pub(crate) use solve::{BENT, CHORD, CLOSED};
 use travel::parts_wanted;
 use velocity::find_velocity;
+pub(crate) use velocity::{DRIFT, LEFT, PASSES, SURE};
 
 /// What a step did.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -142,6 +144,9 @@ fn prepare(
 ) -> Option<StepReport> {
     work.gather_forces(model, state, control, h);
     if let Some(report) = stream::advance(model, state, work, h) {
+        return Some(report);
+    }
+    if let Some(report) = serial::advance(model, state, work, h) {
         return Some(report);
     }
     sleep::wake_pushed(model, state, control, work);

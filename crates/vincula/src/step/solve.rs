@@ -247,13 +247,13 @@ fn bend(
 }
 
 /// Change of an entry of A up to which a step is bent rather than linearised again.
-const BENT: f64 = 0.1;
+pub(crate) const BENT: f64 = 0.1;
 
 /// Change of an entry of A that is none.
 const STILL: f64 = 1e-7;
 
 /// Corrections with an old factor end somewhat above the residual that they aim at.
-const CLOSED: f64 = 10.0;
+pub(crate) const CLOSED: f64 = 10.0;
 
 fn relinearize(model: &Model, work: &mut Workspace, time: f64) -> Result<(), StepError> {
     work.each_block(|around, at| match newton::relinearize(around.level, at.n) {
@@ -350,7 +350,7 @@ fn close(
 }
 
 /// Change of an entry of A up to which nonlinear rows are corrected with the same gradients.
-const CHORD: f64 = 0.1;
+pub(crate) const CHORD: f64 = 0.1;
 
 /// Solves again while limits, friction and drives change what they do.
 fn settle_axes(model: &Model, work: &mut Workspace, h: f64) -> Result<(), DualFault> {

@@ -170,14 +170,14 @@ fn renew_rates(model: &Model, work: &mut Workspace, scheme: &Scheme) -> Result<(
 
 /// How much farther than the residual joints may drift apart within a step: the next one closes
 /// them anyway.
-const DRIFT: f64 = 100.0;
+pub(crate) const DRIFT: f64 = 100.0;
 /// The same where a rate must be right by itself.
 const NO_DRIFT: f64 = 1.0;
 /// What may be left of a drift where rows are constraints only: the next step closes them. One solve
 /// with the matrix of the start leaves about the angle of the step, so this is of second order.
-const LEFT: f64 = 0.1;
+pub(crate) const LEFT: f64 = 0.1;
 /// Change of an entry of A in a step up to which one solve is known to leave less: it leaves about
 /// a hundred times this part in long chains of hinges, and less in all else that was tried.
-const SURE: f64 = 3e-4;
+pub(crate) const SURE: f64 = 3e-4;
 /// Solves at most for a velocity that nonlinear joints allow.
-const PASSES: usize = 8;
+pub(crate) const PASSES: usize = 8;

@@ -33,6 +33,7 @@ mod web;
 
 use crate::dual::SolverChoice;
 use crate::integrate::{Integrator, tempered};
+use crate::math::union::Union;
 use crate::model::{MemoryBlock, Model, State, StateBlock};
 use crate::settings::{Settings, Workspace};
 use crate::step::StepReport;
@@ -46,6 +47,10 @@ use web::Web;
 const REST: u32 = 4;
 /// Bodies whose unknowns stay in the second cache; beyond, predicting twice is cheaper.
 const REMEMBERED: usize = 8192;
+
+/// Bodies of a mechanism, in the mean, below which they are better stepped a few at a time
+/// (`crate::apart`): one that is out of the ordinary then does not concern all others.
+const SMALL: usize = 64;
 
 /// Force of each joint: of the position solve, and of the velocity solve, N.
 type Forces = [Vec<[f64; 3]>; 2];
@@ -86,6 +91,9 @@ impl Stream {
         }
         if let Some((lines, kinds)) = Lines::find(model, settings.threads) {
             return Some(Stream::of(model, Shape::Lines(Box::new(lines)), kinds));
+        }
+        if islands(model) * SMALL > model.bodies.len() {
+            return None;
         }
         if let Some((grove, kinds)) = Grove::find(model) {
             return Some(Stream::of(model, Shape::Grove(grove), kinds));
@@ -188,6 +196,21 @@ impl Stream {
         state.measure_coordinates(model);
         state.time += h;
     }
+}
+
+/// Mechanisms of a model, single bodies included.
+fn islands(model: &Model) -> usize {
+    let mut sets = Union::default();
+    sets.reset(model.bodies.len());
+    for joint in &model.joints {
+        if let (Some(a), Some(b)) = (joint.a.endpoint.index(), joint.b.endpoint.index()) {
+            sets.join(a as u32, b as u32);
+        }
+    }
+    let heads = sets.heads().iter().enumerate();
+    heads
+        .filter(|(body, head)| *body == **head as usize)
+        .count()
 }
 
 /// Makes the streamed step if the world is one for it and the step an ordinary one.

@@ -1,0 +1,280 @@
+//! Serial mechanisms in lanes: the default step for arms and chains of hinges.
+//!
+//! A serial mechanism is fixed to the world and goes on from body to body by ball, universal and
+//! hinge joints along which nothing acts. Joint k holds body k from behind, so that eight joints
+//! go with a block of eight bodies: eight that follow each other in one mechanism, or the same
+//! joint of eight mechanisms (`crate::apart` lays those side by side). Everything that the joints
+//! do is then a kernel over lanes (`joints.rs`), the factors of eight mechanisms too
+//! (`vincula_blocks::braid`), and the passes of a step run one behind the other while a block is
+//! in the first cache (`passes.rs`):
+//!
+//! 1. predict; what rows lose by turning, and the free motion; the dual system,
+//! 2. solve, answer, measure the gaps; again until they are closed,
+//! 3. turn the velocity; how the joints drift,
+//! 4. solve, project the velocity, finish.
+//!
+//! The arithmetic is that of the general step, kernel by kernel, so the results have the same
+//! bits (tested). Whatever is out of the ordinary (a second linearisation, a weak pivot, a matrix
+//! that has to be renewed) is left to the general step, which starts afresh from the untouched
+//! state.
+
+mod joints;
+mod passes;
+mod shape;
+mod solver;
+#[cfg(test)]
+mod tests;
+
+use crate::dual::SolverChoice;
+use crate::integrate::{Integrator, tempered};
+use crate::model::{Model, State};
+use crate::settings::{Settings, Workspace};
+use crate::step::{BENT, CHORD, CLOSED, DRIFT, LEFT, PASSES, SURE, StepReport};
+use passes::{Blocks, Joints, Pass};
+use shape::Shape;
+use solver::Solver;
+
+/// Steps that the general step takes over, at most, after some that were out of the ordinary.
+const REST: u32 = 4;
+
+/// The memory of the step in lanes, sized once.
+pub(crate) struct Serial {
+    joints: Joints,
+    /// Steps in a row that were out of the ordinary.
+    failed: u32,
+    /// Steps that the general step still takes over.
+    resting: u32,
+}
+
+/// How a linear solve ended.
+struct Fit {
+    /// Largest change of an entry of A.
+    update: f64,
+    /// Largest gap that is left, m.
+    open: f64,
+}
+
+impl Serial {
+    /// The step in lanes of a model, if it is a serial mechanism or eight of them.
+    pub(crate) fn new(model: &Model, settings: &Settings) -> Option<Serial> {
+        let usual = settings.integrator == Integrator::Tempered
+            && settings.solver == SolverChoice::Automatic
+            && !settings.sleeping;
+        let bare = model.ground.is_none()
+            && model.collision.colliders.is_empty()
+            && model.collision.frames.is_empty()
+            && model.couplings.is_empty();
+        if !usual || !bare {
+            return None;
+        }
+        let shape = Shape::find(model)?;
+        let solver = Solver::new(&shape);
+        Some(Serial {
+            joints: Joints::new(shape, solver),
+            failed: 0,
+            resting: 0,
+        })
+    }
+
+    /// Makes the step, or leaves everything as it was and returns nothing.
+    fn advance(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        work: &mut Workspace,
+        h: f64,
+    ) -> Option<StepReport> {
+        if self.resting > 0 {
+            self.resting -= 1;
+            return None;
+        }
+        let report = self.try_step(model, state, work, h);
+        if report.is_none() {
+            self.resting = self.failed.min(REST);
+            self.failed += 1;
+        } else {
+            self.failed = 0;
+        }
+        report
+    }
+
+    fn try_step(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        work: &mut Workspace,
+        h: f64,
+    ) -> Option<StepReport> {
+        let pass = Pass {
+            level: work.level,
+            scheme: tempered::scheme(h, work.settings.tempering()),
+            rule: work.settings.iteration(),
+            params: &model.params,
+            state,
+            kicks: &work.kicks,
+        };
+        let mut blocks = Blocks {
+            newton: &mut work.newton,
+            bent: &mut work.bent,
+            next: &mut work.next,
+            memory: &mut work.memory,
+        };
+        self.prepare(&pass, &mut blocks)?;
+        let mut fit = self.close(&pass, &mut blocks, None)?;
+        let mut bent = false;
+        if !self.is_settled(&pass, &blocks, &fit, bent) {
+            if !(fit.update > pass.rule.update && fit.update <= BENT) {
+                return None;
+            }
+            let open = self.joints.bend(&pass, &mut blocks);
+            fit = self.close(&pass, &mut blocks, Some(open))?;
+            bent = true;
+            if !self.is_settled(&pass, &blocks, &fit, bent) {
+                return None;
+            }
+        }
+        self.find_velocity(&pass, &mut blocks, fit.update <= SURE && !bent)?;
+        self.commit(model, state, work, h);
+        Some(StepReport {
+            iterations: 1,
+            converged: true,
+            residual: fit.open,
+            update: fit.update,
+            contacts: 0,
+            sweeps: 0,
+            contact_residual: 0.0,
+            penetration: 0.0,
+            parts: 1,
+        })
+    }
+
+    /// The motion without joints, and the dual system, block by block.
+    fn prepare(&mut self, pass: &Pass, blocks: &mut Blocks) -> Option<()> {
+        let joints = &mut self.joints;
+        joints.shape.place_world();
+        let count = joints.len();
+        // Each pass needs what the one before found of the next block.
+        for block in 0..count + 2 {
+            if block < count {
+                joints.predict(pass, blocks, block)?;
+            }
+            if (1..=count).contains(&block) {
+                joints.move_freely(pass, blocks, block - 1);
+            }
+            if block >= 2 {
+                joints.assemble(pass, blocks, block - 2);
+            }
+        }
+        Some(())
+    }
+
+    /// Solves for the joint forces and moves the bodies until the joints are closed; the matrix
+    /// is factored before the first time. `bent` is how far they are open after a bend, m.
+    fn close(&mut self, pass: &Pass, blocks: &mut Blocks, bent: Option<f64>) -> Option<Fit> {
+        let (joints, level) = (&mut self.joints, pass.level);
+        let fresh = bent.is_none();
+        let mut open = bent.unwrap_or(f64::INFINITY);
+        let mut previous = f64::INFINITY;
+        let mut update = 0.0;
+        for round in 0.. {
+            let stuck = round > 1 && !(open < 0.5 * previous);
+            if round > 0 && (open <= pass.rule.residual || stuck) {
+                break;
+            }
+            previous = open;
+            let first = fresh && round == 0;
+            if !first {
+                joints.solver.solve(level, &mut joints.rows);
+            } else if !joints.solver.factor_solve(level, &mut joints.rows) {
+                return None;
+            }
+            joints.keep_forces(0, first);
+            [update, open] = joints.answer(pass, blocks);
+            if first && !(update <= CHORD) {
+                return None;
+            }
+        }
+        Some(Fit { update, open })
+    }
+
+    /// Whether one more linearisation would change nothing that matters.
+    fn is_settled(&self, pass: &Pass, blocks: &Blocks, fit: &Fit, bent: bool) -> bool {
+        let rule = &pass.rule;
+        let turned = || fit.update <= rule.rotation && pass.keeps_shape(blocks, bent);
+        fit.open <= CLOSED * rule.residual && (fit.update <= rule.update || turned())
+    }
+
+    /// The velocity that the joints allow; `sure` if one solve is known to be enough.
+    fn find_velocity(&mut self, pass: &Pass, blocks: &mut Blocks, sure: bool) -> Option<()> {
+        let joints = &mut self.joints;
+        joints.shape.stop_world();
+        let count = joints.len();
+        let mut drift = 0.0;
+        for block in 0..=count {
+            if block < count {
+                joints.turn_velocity(pass, &mut blocks.newton[block], block)?;
+            }
+            if block > 0 {
+                drift = crate::dual::larger(joints.start_drift(pass, block - 1), drift);
+            }
+        }
+        let tolerance = (DRIFT * pass.rule.residual).max(LEFT * drift);
+        let mut previous = f64::INFINITY;
+        for round in 0..PASSES {
+            if round > 0 && drift <= tolerance {
+                break;
+            }
+            if round > 0 && !(drift < 0.5 * previous) {
+                // The matrix has to be renewed.
+                return None;
+            }
+            previous = drift;
+            let first = round == 0;
+            joints.solver.solve(pass.level, &mut joints.rows);
+            joints.keep_forces(1, first);
+            drift = joints.project(pass, blocks, (first, sure))?;
+            if sure {
+                return Some(());
+            }
+        }
+        (0..count).try_for_each(|block| blocks.end(pass, block))
+    }
+
+    /// Everything is sound: the new state replaces the old one.
+    fn commit(&mut self, model: &Model, state: &mut State, work: &mut Workspace, h: f64) {
+        std::mem::swap(&mut state.memory, &mut work.memory);
+        std::mem::swap(&mut state.blocks, &mut work.next);
+        let [first, second] = &self.joints.totals;
+        let totals = first.iter().zip(second);
+        for (eight, (first, second)) in self.joints.shape.eights.iter().zip(totals) {
+            for lane in 0..eight.used {
+                let (start, count) = eight.rows[lane];
+                for k in 0..count as usize {
+                    let row = start as usize + k;
+                    state.held[row] = second[k][lane];
+                    state.multipliers[row] = 0.5 * (first[k][lane] + second[k][lane]);
+                }
+            }
+        }
+        match self.joints.shape.hinges {
+            true => self.joints.shape.measure_angles(work.level, state),
+            false => state.measure_coordinates(model),
+        }
+        work.last_h = h;
+        state.time += h;
+    }
+}
+
+/// Makes the step in lanes if the world is one for it and the step an ordinary one.
+pub(crate) fn advance(
+    model: &Model,
+    state: &mut State,
+    work: &mut Workspace,
+    h: f64,
+) -> Option<StepReport> {
+    // Taken out for the time being, since it needs the rest of the workspace.
+    let mut serial = work.serial.take()?;
+    let report = serial.advance(model, state, work, h);
+    work.serial = Some(serial);
+    report
+}

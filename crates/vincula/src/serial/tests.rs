@@ -1,0 +1,117 @@
+//! The step in lanes against the general one, bit by bit.
+
+use glam::DVec3;
+
+use super::Serial;
+use crate::math::dispatch::Level;
+use crate::model::Endpoint;
+use crate::prelude::*;
+
+/// Mechanisms of some links that start at the world, body k of each after the other. Joints are
+/// hinges about axes that turn, or of all kinds by turns.
+fn mechanisms(beside: usize, links: usize, mixed: bool) -> Model {
+    let mut builder = ModelBuilder::new();
+    builder.gravity(DVec3::new(0.0, 0.0, -9.81));
+    let mut last = vec![None; beside];
+    for k in 0..links {
+        for (lane, last) in last.iter_mut().enumerate() {
+            let tip = DVec3::new(0.2 * k as f64, 3.0 * lane as f64, 0.0);
+            let half_extents = DVec3::new(0.1, 0.02 + 0.002 * lane as f64, 0.03);
+            let name = format!("{lane}-{k}");
+            let body = BodyDef::new(&name, Shape::Box { half_extents }, 1000.0);
+            let body = builder.body(body.at(tip + DVec3::X * 0.1));
+            let before = last.map_or(Endpoint::World, Endpoint::Body);
+            let axis = DVec3::new(0.0, (0.7 * k as f64).cos(), (0.7 * k as f64).sin());
+            builder.joint(match (mixed, k % 3) {
+                (true, 1) => JointDef::ball(name, before, body, tip),
+                (true, 2) => JointDef::universal(name, before, body, tip, [DVec3::Y, DVec3::Z]),
+                _ => JointDef::hinge(name, before, body, tip, axis),
+            });
+            *last = Some(body);
+        }
+    }
+    builder.build().expect("the mechanisms are sound")
+}
+
+/// The state after some steps, the reports, and how many steps were made in lanes.
+fn run(
+    model: &Model,
+    in_lanes: bool,
+    level: Level,
+    (h, spin): (f64, f64),
+) -> (State, Vec<StepReport>, usize) {
+    let settings = Settings {
+        level,
+        ..Settings::default()
+    };
+    let mut work = Workspace::whole(model, settings);
+    if !in_lanes {
+        work.serial = None;
+    }
+    let mut control = Control::new(model);
+    let mut state = model.initial_state();
+    let first: Vec<_> = model.body_ids().collect();
+    control.add_torque(first[0], DVec3::new(0.0, spin, 0.0));
+    let (mut reports, mut made) = (Vec::new(), 0);
+    for _ in 0..60 {
+        let waiting = work.serial.as_ref().is_some_and(|s| s.resting == 0);
+        let before = work.serial.as_ref().map_or(0, |s| s.failed);
+        reports.push(step(model, &mut state, &control, &mut work, h).expect("a sound step"));
+        let failed = work.serial.as_ref().is_some_and(|s| s.failed > before);
+        made += usize::from(waiting && !failed);
+    }
+    (state, reports, made)
+}
+
+/// Both ways of stepping give the same state and report; so many steps are made in lanes.
+fn compare(model: &Model, how: (f64, f64), expected: std::ops::Range<usize>) {
+    let (general, reports, _) = run(model, false, Level::Baseline, how);
+    for level in Level::ALL.into_iter().filter(|level| level.available()) {
+        let (state, own, made) = run(model, true, level, how);
+        assert!(expected.contains(&made), "{made} of 60 steps in lanes");
+        assert!(state == general, "states differ at {}", level.name());
+        assert_eq!(own, reports);
+    }
+}
+
+#[test]
+fn one_mechanism_moves_by_the_same_bits() {
+    for links in [1, 2, 7, 8, 9, 40] {
+        for mixed in [false, true] {
+            compare(&mechanisms(1, links, mixed), (1e-3, 0.0), 58..61);
+        }
+    }
+}
+
+#[test]
+fn so_do_eight_side_by_side() {
+    for links in [2, 3, 7, 10] {
+        for mixed in [false, true] {
+            compare(&mechanisms(8, links, mixed), (1e-3, 0.0), 58..61);
+        }
+    }
+}
+
+#[test]
+fn and_those_that_are_bent_or_left_to_the_general_step() {
+    for beside in [1, 8] {
+        compare(&mechanisms(beside, 7, false), (5e-3, 2.0), 20..61);
+        compare(&mechanisms(beside, 7, true), (2e-2, 5.0), 0..30);
+    }
+}
+
+#[test]
+fn other_worlds_are_left_alone() {
+    let settings = Settings::default();
+    let serial = |model: &Model| Serial::new(model, &settings).is_some();
+    assert!(serial(&mechanisms(1, 5, true)));
+    assert!(serial(&mechanisms(8, 5, true)));
+    assert!(!serial(&mechanisms(7, 5, true)));
+    // A spring along a hinge is one more row.
+    let mut builder = ModelBuilder::new();
+    let half_extents = DVec3::splat(0.1);
+    let body = builder.body(BodyDef::new("body", Shape::Box { half_extents }, 1000.0));
+    let hinge = JointDef::hinge("hinge", World, body, DVec3::ZERO, DVec3::Y);
+    builder.joint(hinge.friction(0, 0.1));
+    assert!(!serial(&builder.build().expect("a pendulum")));
+}
