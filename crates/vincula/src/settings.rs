@@ -340,7 +340,10 @@ impl Workspace {
 
     /// Threads that steps run on.
     pub fn threads(&self) -> usize {
-        let whole = self.block_threads(self.newton.len());
+        let whole = match self.serial {
+            Some(_) => 1,
+            None => self.block_threads(self.newton.len()),
+        };
         let apart = self.apart.as_ref().map_or(whole, Apart::threads);
         self.stream.as_ref().map_or(apart, Stream::threads)
     }

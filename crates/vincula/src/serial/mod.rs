@@ -249,10 +249,15 @@ impl Serial {
         for (eight, (first, second)) in self.joints.shape.eights.iter().zip(totals) {
             for lane in 0..eight.used {
                 let (start, count) = eight.rows[lane];
-                for k in 0..count as usize {
-                    let row = start as usize + k;
-                    state.held[row] = second[k][lane];
-                    state.multipliers[row] = 0.5 * (first[k][lane] + second[k][lane]);
+                let rows = start as usize..start as usize + count as usize;
+                let held = &mut state.held[rows.clone()];
+                for (k, (held, mean)) in held
+                    .iter_mut()
+                    .zip(&mut state.multipliers[rows])
+                    .enumerate()
+                {
+                    *held = second[k][lane];
+                    *mean = 0.5 * (first[k][lane] + second[k][lane]);
                 }
             }
         }

@@ -12,7 +12,7 @@ use crate::math::dispatch::Level;
 use crate::math::lanes::{LANES, Lane};
 use crate::model::{MemoryBlock, ParamBlock, State, StateBlock};
 use crate::settings::Rule;
-use crate::step::is_sound;
+use crate::step::write_down;
 
 /// What a pass reads.
 pub(super) struct Pass<'a> {
@@ -166,10 +166,11 @@ impl Joints {
     }
 
     /// Puts the forces that were solved for on a block of bodies.
-    fn put_loads(&mut self, level: Level, block: usize, forces: [&Rows; 2], n: &mut NewtonBlock) {
+    fn put_loads(&mut self, level: Level, block: usize, n: &mut NewtonBlock) {
         let layout = self.shape.layout;
         let slot = &mut self.shape.slots[block + 1];
-        joints::put_forces(level, layout, forces[0], forces[1], slot);
+        let next = self.rows.get(block + 1).unwrap_or(&NO_ROWS);
+        joints::put_forces(level, layout, &self.rows[block], next, slot);
         ports::put_loads(level, &slot.ports, n);
         axles::put_loads(level, &slot.axles, n);
     }
@@ -177,12 +178,10 @@ impl Joints {
     /// Moves the bodies by the forces that were solved for, and measures the gaps that are left.
     /// Returns the largest change of an entry of A, and the largest gap, m.
     pub fn answer(&mut self, pass: &Pass, blocks: &mut Blocks) -> [f64; 2] {
-        let (mut update, mut open, mut next) = (0.0, 0.0, self.rows[0]);
+        let (mut update, mut open) = (0.0, 0.0);
         for block in 0..self.len() {
-            let own = next;
-            next = self.rows.get(block + 1).copied().unwrap_or(NO_ROWS);
             let n = &mut blocks.newton[block];
-            self.put_loads(pass.level, block, [&own, &next], n);
+            self.put_loads(pass.level, block, n);
             update = larger(newton::accept(pass.level, n), update);
             open = larger(self.locate(pass.level, block, n), open);
         }
@@ -258,12 +257,10 @@ impl Joints {
         blocks: &mut Blocks,
         (first, ends): (bool, bool),
     ) -> Option<f64> {
-        let (mut drift, mut next) = (0.0, self.rows[0]);
+        let mut drift = 0.0;
         for block in 0..self.len() {
-            let own = next;
-            next = self.rows.get(block + 1).copied().unwrap_or(NO_ROWS);
-            self.put_loads(pass.level, block, [&own, &next], &mut blocks.newton[block]);
             let n = &mut blocks.newton[block];
+            self.put_loads(pass.level, block, n);
             tempered::project_add(pass.level, first, &pass.scheme, n);
             if ends {
                 blocks.end(pass, block)?;
@@ -318,9 +315,7 @@ impl Blocks<'_> {
     pub fn end(&mut self, pass: &Pass, block: usize) -> Option<()> {
         let n = &mut self.newton[block];
         tempered::project_end(pass.level, &pass.params[block], &pass.scheme, n);
-        let (next, memory) = (&mut self.next[block], &mut self.memory[block]);
-        (next.a, next.t, next.w, next.v) = (n.a, n.t, n.w, n.v);
-        (memory.load, memory.slow) = (n.held, n.slow);
-        is_sound(next).then_some(())
+        let wrong = write_down(n, &mut self.next[block], &mut self.memory[block]);
+        (wrong == 0.0).then_some(())
     }
 }

@@ -126,7 +126,7 @@ impl Shape {
         };
         let layout = if leads(1) {
             Layout::InLine
-        } else if count % LANES == 0 && leads(LANES) {
+        } else if count.is_multiple_of(LANES) && leads(LANES) {
             Layout::Beside
         } else {
             return None;

@@ -61,7 +61,7 @@ pub(super) fn commit(
 
 /// Writes the end of the step of one block of bodies to where it can be committed. Returns zero if
 /// it is sound.
-pub(super) fn write_down(n: &NewtonBlock, next: &mut StateBlock, memory: &mut MemoryBlock) -> f64 {
+pub(crate) fn write_down(n: &NewtonBlock, next: &mut StateBlock, memory: &mut MemoryBlock) -> f64 {
     next.a = n.a;
     next.t = n.t;
     next.w = n.w;
