@@ -186,3 +186,32 @@ fn extreme_values_build_and_are_looked_at() {
         }
     }
 }
+
+/// Where contacts are few, or stand, nothing is left of the law to be violated.
+#[test]
+fn few_contacts_and_standing_walls_obey_the_law() {
+    type Case = (&'static str, &'static [(&'static str, &'static str)], usize);
+    let cases: [Case; 5] = [
+        ("wall", &[], 40),
+        ("rod-and-block", &[("h", "0.002")], 760),
+        ("rod-and-block", &[("h", "0.25")], 80),
+        ("five-bodies", &[], 300),
+        ("newton-cradle", &[], 300),
+    ];
+    for (name, set, steps) in cases {
+        let scene = build(name, set).expect("a sound scene");
+        let mut state = scene.state.clone();
+        let mut work = Workspace::new(&scene.model, Settings::default());
+        let mut control = Control::new(&scene.model);
+        let (mut worst, mut touched) = (0.0f64, 0);
+        for _ in 0..steps {
+            scene.control(&state, &mut control);
+            let report = step(&scene.model, &mut state, &control, &mut work, scene.h)
+                .expect("a step that can be made");
+            worst = worst.max(report.contact_residual);
+            touched += report.contacts;
+        }
+        assert!(touched > 50, "{name}: {touched} points");
+        assert!(worst <= 1e-6, "{name} {set:?}: {worst:e}");
+    }
+}

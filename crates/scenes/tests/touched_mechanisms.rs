@@ -92,9 +92,9 @@ fn ragdolls_land_on_a_net() {
     let set = [("n", "2"), ("nodes", "10")];
     let scene = build("ragdolls", &set).expect("a sound scene");
     let worst = run(&scene, 160);
-    // Rods are 5 cm thick. A shin that jams against its pelvis goes in by 1.4 mm in one step.
+    // Rods are 5 cm thick: one per cent of that.
     assert!(worst.points > 20, "{worst:?}");
-    assert!(worst.depth <= 1.5e-3, "{worst:?}");
+    assert!(worst.depth <= 5e-4, "{worst:?}");
     assert!(worst.gap <= 1e-6, "{worst:?}");
     assert!(worst.gain <= 1e-2, "{worst:?}");
 }

@@ -417,3 +417,54 @@ fn points_keep_their_names_while_a_body_slides() {
         assert_eq!(names(&state), first, "after {k} moves");
     }
 }
+
+/// A box that comes over a ridge lies behind the plane of the other side before, but it is not inside of
+/// anything.
+#[test]
+fn what_is_apart_is_not_found_inside_of_what_lies_ahead() {
+    let field = vincula::contact::HeightField::sample(glam::DVec2::splat(1.0), 5, 5, |x, y| {
+        0.5 * (x * x + y * y)
+    });
+    let mut builder = ModelBuilder::new();
+    builder.gravity(DVec3::ZERO);
+    builder.collider(ColliderDef::new("bowl", World, field));
+    let solid = BodyDef::new("box", cuboid(DVec3::new(0.09, 0.04, 0.04)), 1000.0);
+    let body = builder.body(solid.colliding(Surface::default()));
+    let model = builder.build().expect("a sound model");
+    let mut seed = 1u64;
+    let mut draw = || {
+        seed = seed
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (seed >> 33) as f64 / (1u64 << 30) as f64 - 1.0
+    };
+    let mut apart = 0;
+    for _ in 0..20_000 {
+        let mut state = model.initial_state();
+        let (x, y) = (0.3 * draw(), 0.3 * draw());
+        let translation = DVec3::new(x, y, 0.5 * (x * x + y * y) + 0.06 + 0.03 * draw());
+        let turned = DVec3::new(draw(), draw(), draw());
+        let rotation = DQuat::from_scaled_axis(3.0 * turned);
+        state.set_pose(
+            &model,
+            body,
+            Pose {
+                translation,
+                rotation,
+            },
+        );
+        let speed = 2.0 * draw().abs();
+        let linear = speed * DVec3::new(draw(), draw(), draw());
+        let angular = 3.0 * DVec3::new(draw(), draw(), draw());
+        state.set_twist(&model, body, Twist { linear, angular });
+        if found_at(&model, &state, 1e-9).penetration() > 0.0 {
+            continue;
+        }
+        let found = found_at(&model, &state, 0.01);
+        apart += usize::from(!found.points.is_empty());
+        let depth = found.penetration();
+        assert!(depth < 1e-9, "{depth} m deep after {apart}");
+    }
+    // Else it would say little.
+    assert!(apart > 500, "{apart}");
+}

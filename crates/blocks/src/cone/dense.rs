@@ -1,15 +1,17 @@
 //! Contacts that all feel each other: `u = D λ + b` with a full matrix D.
 //!
-//! Block Gauss–Seidel (`local.rs` for each block) makes the first guess of who sticks, slides
-//! and is apart, Newton's method (`newton.rs`) finishes. Gauss–Seidel alone would need sweeps in
-//! proportion to the largest ratio of masses; Newton alone might wander from a bad guess. When
-//! Newton's method does not reduce the violation, sweeps go on from where they were.
+//! Newton's method (`newton.rs`) is enough where the first guess knows who sticks, slides and is apart.
+//! It might wander from a bad one; then the way leads through the inside of the cones (`direct.rs`).
+//! Where that ends early as well, block Gauss–Seidel (`local.rs` for each block) and Newton's method take
+//! turns.
 //!
 //! Contacts that lean on each other make D singular: four corners carry a box in many ways, and
 //! if they are not in one plane to the last digit in none exactly. So each round solves
 //! `u = D λ + b + ε S (λ − λ₀)` with the blocks' own compliances S and the λ₀ it started from
 //! (the proximal point method). When λ settles, the added term is gone.
 
+use super::direct::{Direct, Mark};
+use super::full::Full;
 use super::{Triple, solve_block, violation};
 
 /// What a solve came to.
@@ -39,6 +41,9 @@ pub struct Delassus {
     center: Vec<f64>,
     own: Vec<f64>,
     pub(super) scratch: super::newton::Scratch,
+    law: Direct,
+    lu: Vec<f64>,
+    pivots: Vec<usize>,
 }
 
 /// Sweeps between two attempts of Newton's method.
@@ -78,6 +83,16 @@ impl Delassus {
         let mut report = ConeReport::default();
         self.find_slip();
         report.residual = self.residual();
+        if report.residual > tolerance {
+            report.newton += self.newton(tolerance);
+            report.residual = self.residual();
+        }
+        if report.residual > tolerance {
+            let found = self.seek(tolerance);
+            report.newton += found.newton;
+            self.find_slip();
+            report.residual = self.residual();
+        }
         let (mut shift, mut best, mut patience) = (SHIFT, report.residual, PATIENCE);
         for _ in 0..ROUNDS {
             if report.residual <= tolerance || patience == 0 {
@@ -98,6 +113,31 @@ impl Delassus {
             }
         }
         report
+    }
+
+    /// Goes to the law from afar (`direct.rs`), if that helps.
+    fn seek(&mut self, tolerance: f64) -> ConeReport {
+        let mut law = std::mem::take(&mut self.law);
+        law.clear();
+        for k in 0..self.blocks {
+            law.add(Mark {
+                mu: self.mu[k],
+                compliance: self.compliance(k),
+            });
+            law.start(k, triple(&self.slip, k), triple(&self.lambda, k));
+        }
+        let before = self.residual();
+        let mut full = Full {
+            matrix: &self.matrix,
+            lu: &mut self.lu,
+            pivots: &mut self.pivots,
+        };
+        let found = law.solve(&mut full, tolerance);
+        if found.residual < before {
+            self.lambda.copy_from_slice(law.lambda());
+        }
+        self.law = law;
+        found
     }
 
     /// Adds `shift` times its own compliance to every row, centred at the present λ, or takes

@@ -9,14 +9,18 @@
 //! (De Saxcé and Feng 1998): apart, sticking, or sliding with friction against the slip. The
 //! added μ|u_t| is what keeps sliding from lifting. `local.rs` solves one block exactly,
 //! `dense.rs` all of them block by block, `newton.rs` all at once, `splitting.rs` by turns
-//! between a linear solve and the cone, `accelerated.rs` by products with D alone, and `strung.rs`
-//! those that a chain connects.
+//! between a linear solve and the cone, and `accelerated.rs` by products with D alone. `direct.rs` comes
+//! to the law from anywhere by few linear solves: for a full matrix, for contacts that a chain connects
+//! (`strung.rs`), and for those of bodies without joints (`linked.rs`).
 
 pub mod accelerated;
 mod block;
 pub mod dense;
+pub mod direct;
+mod full;
 mod interior;
 mod krylov;
+pub mod linked;
 pub mod local;
 pub mod newton;
 pub mod splitting;
@@ -26,6 +30,8 @@ pub mod strung;
 pub use accelerated::{Accelerated, Products};
 pub use block::Block;
 pub use dense::{ConeReport, Delassus};
+pub use direct::{Direct, Mark, Response};
+pub use linked::{Linked, NOTHING, Touch};
 pub use local::{solve_block, solve_block_near};
 pub use splitting::Splitting;
 pub use string::Line;

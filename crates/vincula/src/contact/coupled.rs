@@ -108,6 +108,11 @@ impl Coupled {
         (report.newton, report.residual <= ENOUGH)
     }
 
+    /// Whether the last solve was one of all contacts at once.
+    pub fn is_direct(&self) -> bool {
+        self.strung && self.groups.count() == 1
+    }
+
     fn solve_group(
         &mut self,
         group: usize,

@@ -289,6 +289,12 @@ impl Scratch {
             touch.second -= shift;
             touch.gap = touch.normal.dot(touch.second - touch.first);
         }
+        // They are apart now. What lies behind a plane beside the edge of its face, and comes out
+        // on the way, is not inside.
+        self.touches.retain(|touch| touch.gap >= 0.0);
+        if self.touches.is_empty() {
+            self.narrow.touch(one, two, reach, &mut self.touches);
+        }
     }
 
     /// The gaps to be expected at the end of the step.

@@ -2,12 +2,14 @@
 //!
 //! `D = J H⁻¹Jᵀ − (J H⁻¹J_jᵀ) A⁻¹ (J_j H⁻¹Jᵀ)`: the response of the bodies with that of the
 //! joints behind them already inside, from the 6×6 blocks of `movers.rs`. A group is a set of
-//! contacts that share bodies or mechanisms; it is solved by `vincula_blocks::cone`.
+//! contacts that share bodies or mechanisms; it is solved by `vincula_blocks::cone`. Where no joint
+//! holds a body of the group, D is not written down: what bodies do is sparse
+//! (`vincula_blocks::cone::linked`).
 
-use vincula_blocks::cone::{ConeReport, Delassus, Splitting};
+use vincula_blocks::cone::{ConeReport, Delassus, Linked, NOTHING, Splitting, Touch};
 
 use super::movers::{FIXED, Movers};
-use super::rows::ContactRow;
+use super::rows::{Arm, ContactRow};
 use crate::math::small::*;
 use crate::math::union::Union;
 
@@ -16,6 +18,10 @@ pub(super) const GOOD_ENOUGH: f64 = 1e-5;
 
 /// Rows of a world at most whose groups are solved as dense problems.
 pub(super) const FEW_ROWS: usize = 500;
+
+/// What a step for a group of bodies without joints may cost, in products of blocks of six by six: of
+/// any group, and of one that stands, such as a wall of a hundred bricks.
+const MOST_LINKED: [usize; 2] = [5_000, 50_000];
 
 /// Groups of contacts, found anew for every solve.
 #[derive(Debug, Default)]
@@ -26,6 +32,9 @@ pub(crate) struct Groups {
     starts: Vec<usize>,
     problem: Delassus,
     splitting: Splitting,
+    /// Groups of bodies without joints, and the place in them of each mover.
+    linked: Linked,
+    places: Vec<u32>,
 }
 
 /// How a group is solved.
@@ -76,8 +85,8 @@ impl Groups {
         self.sets.head(movers.root(side))
     }
 
-    /// Solves every group of at most `few` contacts, or of at most `many` if all of them stand.
-    /// Returns the sum of the iterations, and whether every contact was in such a group and
+    /// Solves every group of at most `few` contacts, or of at most `many` if all of them stand; and
+    /// of bodies without joints where it does not cost too much. Returns the sum of the iterations, and whether every contact was in such a group and
     /// solved.
     pub fn solve(
         &mut self,
@@ -86,22 +95,46 @@ impl Groups {
         way: Way,
         tolerance: f64,
         [few, many]: [usize; 2],
-    ) -> (usize, bool) {
+    ) -> (usize, Option<f64>) {
         self.find(rows, movers);
-        let (mut iterations, mut all) = (0, true);
+        let (mut iterations, mut worst) = (0, Some(0.0f64));
         for group in 0..self.starts.len() - 1 {
             let range = self.starts[group]..self.starts[group + 1];
             let members = &self.order[range.clone()];
             let standing = members.iter().all(|k| rows[*k as usize].standing);
-            if members.len() > if standing { many } else { few } {
-                all = false;
+            let loose = members.iter().all(|k| rows[*k as usize].is_loose());
+            let report = if way == Way::Newton && loose {
+                self.link(range.clone(), rows, movers);
+                let most = if standing {
+                    MOST_LINKED[1]
+                } else {
+                    MOST_LINKED[0]
+                };
+                (self.linked.plan() <= most).then(|| self.linked.solve(tolerance))
+            } else if members.len() <= if standing { many } else { few } {
+                Some(self.solve_group(range.clone(), rows, movers, way, tolerance))
+            } else {
+                None
+            };
+            let Some(report) = report else {
+                worst = None;
                 continue;
+            };
+            let lambda = match way == Way::Newton && loose {
+                true => self.linked.lambda(),
+                false => &self.problem.lambda,
+            };
+            for (&k, l) in self.order[range].iter().zip(lambda.chunks_exact(3)) {
+                let row = &mut rows[k as usize];
+                let next = [l[0], l[1], l[2]];
+                let change = sub(&next, &row.lambda);
+                row.lambda = next;
+                row.push(movers, &change);
             }
-            let report = self.solve_group(range, rows, movers, way, tolerance);
             iterations += report.sweeps + report.newton;
-            all &= report.residual <= tolerance.max(GOOD_ENOUGH);
+            worst = worst.map(|worst| worst.max(report.residual));
         }
-        (iterations, all)
+        (iterations, worst)
     }
 
     fn solve_group(
@@ -142,18 +175,53 @@ impl Groups {
                 problem.free[3 * i + r] = u[r] - pushed;
             }
         }
-        let report = match way {
+        match way {
             Way::Newton => problem.solve(tolerance, 8),
             Way::Splitting => self.splitting.solve(problem, tolerance, 2000),
-        };
-        for (i, &k) in members.iter().enumerate() {
-            let row = &mut rows[k as usize];
-            let l = &problem.lambda[3 * i..3 * i + 3];
-            let next = [l[0], l[1], l[2]];
-            let change = sub(&next, &row.lambda);
-            row.lambda = next;
-            row.push(movers, &change);
         }
-        report
+    }
+
+    /// Makes the problem of a group of bodies without joints.
+    fn link(&mut self, range: std::ops::Range<usize>, rows: &[ContactRow], movers: &Movers) {
+        self.linked.clear();
+        self.places.resize(movers.all.len(), NOTHING);
+        let mut count = 0;
+        for &k in &self.order[range.clone()] {
+            let row = &rows[k as usize];
+            let bodies = [&row.a, &row.b].map(|arm| match arm.mover {
+                FIXED => NOTHING,
+                mover => {
+                    let place = &mut self.places[mover as usize];
+                    if *place == NOTHING {
+                        *place = count;
+                        count += 1;
+                        let body = &movers.all[mover as usize];
+                        self.linked.add_body(body.per_force, body.per_torque);
+                    }
+                    *place
+                }
+            });
+            let gradient = |arm: &Arm, sign: f64| {
+                [0, 1, 2].map(|i| {
+                    let ([x, y, z], [a, b, c]) = (row.frame[i], arm.lever[i]);
+                    [x, y, z, a, b, c].map(|v| sign * v)
+                })
+            };
+            let touch = Touch {
+                bodies,
+                gradients: [gradient(&row.a, -1.0), gradient(&row.b, 1.0)],
+                soft: row.soft,
+                mu: row.mu,
+                compliance: row.w[0] + row.w[4] + row.w[8],
+            };
+            self.linked
+                .add_touch(touch, row.slip(&movers.all), row.lambda);
+        }
+        for &k in &self.order[range] {
+            let row = &rows[k as usize];
+            for arm in [&row.a, &row.b].into_iter().filter(|a| a.mover != FIXED) {
+                self.places[arm.mover as usize] = NOTHING;
+            }
+        }
     }
 }

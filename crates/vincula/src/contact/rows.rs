@@ -130,9 +130,14 @@ impl ContactRow {
         row
     }
 
+    /// Whether no joint holds a body of it.
+    pub fn is_loose(&self) -> bool {
+        self.a.loose && self.b.loose
+    }
+
     /// Finds the compliance for what the movers answer now.
     pub fn weigh(&mut self, movers: &Movers) {
-        self.w = if self.a.loose && self.b.loose {
+        self.w = if self.is_loose() {
             self.own(movers)
         } else {
             self.coupling(self, movers)

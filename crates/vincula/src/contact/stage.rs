@@ -47,8 +47,10 @@ const FIRST_SWEEPS: usize = 10;
 /// Contacts of a group at most that are solved as one dense problem: of any, and of those that
 /// stand. What is still falling will look different in the next step, and sweeps are good enough
 /// for it.
-const FEW_DENSE: usize = 8;
+const FEW_DENSE: usize = 64;
 const MOST_DENSE: usize = 130;
+/// Contacts at most of a world of standing bodies without joints that are solved at once.
+const MOST_STANDING: usize = 2_000;
 /// What a contact that stands may slip by in a step without contact forces, in units of what
 /// gravity moves in one.
 const STANDING: f64 = 4.0;
@@ -336,6 +338,11 @@ impl Stage {
         }
     }
 
+    /// Whether contacts are few, or were solved all at once.
+    pub fn is_direct(&self) -> bool {
+        self.care() == Care::Exact || (!self.swept && self.coupled.is_direct())
+    }
+
     /// How much care contacts and joints can be given to agree.
     pub fn care(&self) -> Care {
         let large = self.has_begun() && self.movers.knows_own();
@@ -344,6 +351,11 @@ impl Stage {
             _ if large => Care::Good,
             _ => Care::Exact,
         }
+    }
+
+    /// The largest violation of Coulomb's law in the present stage, relative to the largest force.
+    pub fn residual(&self) -> f64 {
+        sweep::residual(&self.rows, &self.movers)
     }
 
     /// Products that the step may still make.

@@ -87,7 +87,12 @@ pub(crate) struct Violation {
     /// The largest violation, N, and the square of the largest force.
     worst: f64,
     largest: f64,
+    /// The largest force that moves a contact by [`FAINT`], N.
+    faint: f64,
 }
+
+/// Way that says little, m: forces that move nothing farther in a step are not told from rounding.
+const FAINT: f64 = 1e-9;
 
 impl Violation {
     /// Takes a contact with its slip.
@@ -96,14 +101,16 @@ impl Violation {
         let trace = row.w[0] + row.w[4] + row.w[8];
         self.worst = self.worst.max(violation(&row.lambda, slip, row.mu, trace));
         self.largest = self.largest.max(dot(&row.lambda, &row.lambda));
+        self.faint = self.faint.max(FAINT / trace);
     }
 
-    /// The largest violation relative to the largest force.
+    /// The largest violation relative to the largest force, or to one that would hardly move
+    /// anything.
     pub fn relative(&self) -> f64 {
         if self.worst == 0.0 {
             return 0.0;
         }
-        self.worst / self.largest.sqrt().max(self.worst)
+        self.worst / self.largest.sqrt().max(self.worst).max(self.faint)
     }
 }
 

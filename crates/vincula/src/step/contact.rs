@@ -5,7 +5,6 @@ use super::solve::correct;
 use super::yielding::{give_way, give_way_at_end};
 use super::{StepReport, Workspace};
 use crate::contact::stage::{Care, Scene, Stage, is_crowd};
-use crate::contact::sweep;
 use crate::contact::{ContactSolver, movers};
 use crate::dual::{Dual, DualFault};
 use crate::integrate::{Scheme, loose, tempered};
@@ -22,6 +21,9 @@ const CONTRACTION: f64 = 0.3;
 /// Disagreement of joints and the contacts of large mechanisms that is none, m, and the same in
 /// crowds.
 const AGREEMENT: [f64; 2] = [1e-6, 1e-5];
+/// Violation of the law, relative to the largest force, that contacts that are few, or solved all at
+/// once, may be left with where they and the joints agree.
+const LAWFUL: f64 = 1e-7;
 /// Times at most that gaps are corrected for the curved path of rotating bodies, and in crowds.
 const BENDS: [usize; 2] = [2, 1];
 /// What the curved path may add to a gap before it is corrected for, m, and the same in crowds.
@@ -150,8 +152,9 @@ pub(super) fn hold_apart(
         // Where the step is linearised again anyway, the small change can wait for that.
         let waits = !exact && is_open(work);
         turn += 1;
-        let most = TURNS[work.stage.care() as usize] + if changed { MORE_TURNS } else { 0 };
-        if off <= tolerance || waits || turn >= most || !(better || changed) {
+        let most = turns(work) + if changed { MORE_TURNS } else { 0 };
+        let agrees = off <= tolerance && is_lawful(work);
+        if agrees || waits || turn >= most || !(better || changed) {
             break;
         }
     }
@@ -167,6 +170,21 @@ impl Workspace {
         let (settings, dual) = (&self.settings, &mut self.dual);
         self.stage.solve(settings, dual, &self.newton, again)
     }
+}
+
+/// Turns between contacts and joints at most.
+fn turns(work: &Workspace) -> usize {
+    let kind = if work.stage.is_direct() {
+        Care::Exact
+    } else {
+        work.stage.care()
+    };
+    TURNS[kind as usize]
+}
+
+/// Whether the law is met as closely as the solver can.
+fn is_lawful(work: &Workspace) -> bool {
+    !work.stage.is_direct() || work.stage.residual() <= LAWFUL
 }
 
 /// Disagreement of contacts and joints that ends the turns between them, m.
@@ -264,7 +282,10 @@ pub(super) fn stop_approach(
     stage.second(&scene, dual);
     note(work);
     let (tolerance, h) = (agreement(work), scheme.h);
-    for turn in 0..TURNS[work.stage.care() as usize] {
+    for turn in 0..TURNS[0] {
+        if turn >= turns(work) {
+            break;
+        }
         report.sweeps += work.solve_contacts(turn > 0);
         if turn == 0 && coupled(work) && work.dual.holds_axes() {
             report.sweeps += give_way_at_end(model, state, work, scheme)?;
@@ -275,12 +296,11 @@ pub(super) fn stop_approach(
         }
         project_joints(work, scheme);
         let off = read(work, h);
-        if off <= tolerance {
+        if off <= tolerance && is_lawful(work) {
             break;
         }
     }
-    let Stage { rows, movers, .. } = &work.stage;
-    let left = sweep::residual(rows, movers);
+    let left = work.stage.residual();
     report.contact_residual = report.contact_residual.max(left);
     finish_loose(work, h);
     Ok(())

@@ -162,6 +162,7 @@ fn carry_out(
     work: &mut Workspace,
     h: f64,
 ) -> Result<StepReport, StepError> {
+    work.late.points.clear();
     let mut before = work.starts[1].take();
     let done = match &mut before {
         Some(before) if late::may_repeat(work) => {

@@ -44,11 +44,15 @@ pub(super) fn or_in_halves(
 }
 
 fn is_astray(report: &StepReport, work: &Workspace) -> bool {
-    if work.stage.care() == Care::Exact {
+    if !work.stage.holds_any() {
         return false;
     }
+    let lost = !report.converged && report.update > ASTRAY && work.stage.care() != Care::Exact;
     let thinnest = work.thickness.iter().copied().fold(f64::INFINITY, f64::min);
-    !report.converged && report.update > ASTRAY || report.penetration > DEEP * thinnest
+    // What was inside at the start is on its way out.
+    let depth = report.penetration.max(work.late.penetration());
+    let deep = depth > (DEEP * thinnest).max(work.contacts.penetration());
+    lost || deep
 }
 
 /// Takes the step in equal parts from `before`, where the state is; on an error the state is there

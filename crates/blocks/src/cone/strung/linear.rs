@@ -8,17 +8,21 @@ use super::{Strung, add_to_nodes, at_nodes};
 const PRODUCTS: usize = 40;
 
 impl Strung {
-    /// Makes `(Y + Z D) δ = r` ready to be solved, with Y and Z of each contact in `softs` and
-    /// `slopes`. False if it is singular.
-    pub(super) fn prepare(&mut self) -> bool {
+    /// Makes `(Y + Z D) δ = r` ready to be solved, with Y and Z of each contact. False if it is
+    /// singular.
+    pub(super) fn prepare(&mut self, softs: &[Block], slopes: &[Block]) -> bool {
         self.loaded.copy(&self.line);
         self.solved.clear();
         self.gains.clear();
-        (0..self.beads.len()).all(|bead| self.eliminate(bead)) && self.loaded.factor()
+        let beads = 0..self.beads.len();
+        beads
+            .into_iter()
+            .all(|bead| self.eliminate(bead, softs, slopes))
+            && self.loaded.factor()
     }
 
     /// N and N Z B of a link, and what it leaves on the chain.
-    fn eliminate(&mut self, index: usize) -> bool {
+    fn eliminate(&mut self, index: usize, softs: &[Block], slopes: &[Block]) -> bool {
         let bead = self.beads[index];
         let size = 3 * bead.count;
         let start = self.solved.len();
@@ -28,8 +32,8 @@ impl Strung {
         self.scratch.clear();
         self.scratch.resize(size * width, 0.0);
         for k in 0..bead.count {
-            let z = &self.slopes[bead.first + k];
-            let y = &self.softs[bead.first + k];
+            let z = &slopes[bead.first + k];
+            let y = &softs[bead.first + k];
             for r in 0..3 {
                 let row = &mut self.scratch[(3 * k + r) * width..][..width];
                 for q in 0..3 {
@@ -51,8 +55,8 @@ impl Strung {
                 let n: Block = std::array::from_fn(|e| {
                     self.solved[start + (3 * k + e / 3) * size + 3 * l + e % 3]
                 });
-                let nz = product(&n, &self.slopes[bead.first + l]);
-                for (gain, reach) in gain.iter_mut().zip(&self.knots[bead.first + l].reach) {
+                let nz = product(&n, &slopes[bead.first + l]);
+                for (gain, reach) in gain.iter_mut().zip(&self.reaches[bead.first + l]) {
                     let part = product(&nz, reach);
                     for (g, p) in gain.iter_mut().zip(part) {
                         *g += p;
@@ -60,7 +64,7 @@ impl Strung {
                 }
             }
             self.gains.push(gain);
-            let reach = &self.knots[bead.first + k].reach;
+            let reach = &self.reaches[bead.first + k];
             let node = bead.node;
             subtract(&mut self.loaded.diagonal[node], &reach[0], &gain[0]);
             if node + 1 < self.line.len() {
@@ -76,6 +80,7 @@ impl Strung {
     /// not finite.
     pub(super) fn solve_linear(
         &mut self,
+        slopes: &[Block],
         r: &mut [f64],
         rest: &mut dyn FnMut(&[f64], &mut [f64]),
         tolerance: f64,
@@ -84,7 +89,7 @@ impl Strung {
         self.respond(r);
         let mut apply = |x: &[f64], y: &mut [f64]| {
             rest(x, y);
-            for (k, z) in self.slopes.iter().enumerate() {
+            for (k, z) in slopes.iter().enumerate() {
                 let turned = times(z, &triple(y, k));
                 y[3 * k..3 * k + 3].copy_from_slice(&turned);
             }
@@ -110,7 +115,7 @@ impl Strung {
             here.copy_from_slice(&self.moved[..size]);
             for k in bead.first..bead.first + bead.count {
                 let y = triple(r, k);
-                add_to_nodes(&mut self.nodes, bead.node, &self.knots[k].reach, &y);
+                add_to_nodes(&mut self.nodes, bead.node, &self.reaches[k], &y);
             }
         }
         self.loaded.solve(&mut self.nodes[..3 * self.line.len()]);

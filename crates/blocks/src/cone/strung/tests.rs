@@ -134,10 +134,10 @@ fn it_finds_what_a_dense_solve_finds() {
         for (found, expected) in strung.lambda().iter().zip(&dense.lambda) {
             assert!((found - expected).abs() < 1e-6 * largest, "case {case}");
         }
-        for (k, knot) in strung.knots.iter().enumerate() {
+        for (k, mark) in strung.law.marks().iter().enumerate() {
             let l = triple(strung.lambda(), k);
             let friction = (l[1] * l[1] + l[2] * l[2]).sqrt();
-            let state = usize::from(l[0] > 0.0) + usize::from(friction > 0.999 * knot.mu * l[0]);
+            let state = usize::from(l[0] > 0.0) + usize::from(friction > 0.999 * mark.mu * l[0]);
             states[state.min(2)] += 1;
         }
     }

@@ -4,7 +4,7 @@ use super::super::Triple;
 use super::super::block::{IDENTITY, dot, times};
 use super::super::dense::triple;
 use super::super::interior::Pair;
-use super::{Knot, Strung};
+use super::{Direct, Mark, Response};
 
 /// Part of the way to the boundary that a step takes at most.
 const NEARLY: f64 = 0.995;
@@ -14,28 +14,28 @@ const INSIDE: [f64; 2] = [1e-4, 1.0];
 /// Residual of a linear solve, relative: of one that only looks ahead, and of a step.
 const LINEAR: [f64; 2] = [1e-2, 1e-5];
 
-impl Strung {
+impl Direct {
     /// Moves the first guess inside the cones.
     pub(super) fn enter(&mut self, residual: f64) {
         let depth = residual.clamp(INSIDE[0], INSIDE[1]);
-        let count = self.knots.len().max(1) as f64;
+        let count = self.marks.len().max(1) as f64;
         let sum: f64 = self.lambda.chunks_exact(3).map(|l| l[0]).sum();
         // Where nothing pushes yet, what would hold back the slip.
-        let needed = |(k, knot): (usize, &Knot)| {
+        let needed = |(k, mark): (usize, &Mark)| {
             let u = triple(&self.slip, k);
-            tangential(&u).max(-u[0]) / knot.compliance
+            tangential(&u).max(-u[0]) / mark.compliance
         };
-        let need = self.knots.iter().enumerate().map(needed).sum::<f64>();
+        let need = self.marks.iter().enumerate().map(needed).sum::<f64>();
         let force = depth * (sum / count).max(need / count);
         self.pairs.clear();
-        for (k, knot) in self.knots.iter().enumerate() {
+        for (k, mark) in self.marks.iter().enumerate() {
             let (l, u) = (triple(&self.lambda, k), triple(&self.slip, k));
-            let way = force * knot.compliance;
-            let lifted = u[0] + knot.mu * tangential(&u);
-            self.pairs.push(match knot.mu > 0.0 {
+            let way = force * mark.compliance;
+            let lifted = u[0] + mark.mu * tangential(&u);
+            self.pairs.push(match mark.mu > 0.0 {
                 true => Pair {
-                    x: inside(&[knot.mu * l[0], l[1], l[2]], force),
-                    y: inside(&[lifted / knot.mu, u[1], u[2]], way),
+                    x: inside(&[mark.mu * l[0], l[1], l[2]], force),
+                    y: inside(&[lifted / mark.mu, u[1], u[2]], way),
                 },
                 false => Pair {
                     x: [l[0].max(0.0) + force, 0.0, 0.0],
@@ -49,7 +49,7 @@ impl Strung {
     /// λ of the pairs.
     fn take_forces(&mut self) {
         for (k, pair) in self.pairs.iter().enumerate() {
-            let mu = self.knots[k].mu;
+            let mu = self.marks[k].mu;
             self.lambda[3 * k] = if mu > 0.0 { pair.x[0] / mu } else { pair.x[0] };
             self.lambda[3 * k + 1] = pair.x[1];
             self.lambda[3 * k + 2] = pair.x[2];
@@ -61,21 +61,21 @@ impl Strung {
         self.slopes.clear();
         self.softs.clear();
         self.scalings.clear();
-        for (k, (pair, knot)) in self.pairs.iter().zip(&self.knots).enumerate() {
+        for (k, (pair, mark)) in self.pairs.iter().zip(&self.marks).enumerate() {
             let Some(scaling) = pair.scaling() else {
                 return false;
             };
             let u = triple(&self.slip, k);
             let (mut z, mut y) = (IDENTITY, scaling.square);
-            if knot.mu == 0.0 {
+            if mark.mu == 0.0 {
                 (z[4], z[8]) = (0.0, 0.0);
                 y = [y[0], 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
             } else {
-                let unit = [knot.mu, 1.0, 1.0];
+                let unit = [mark.mu, 1.0, 1.0];
                 y = std::array::from_fn(|e| unit[e / 3] * y[e] * unit[e % 3]);
                 let sliding = tangential(&u);
                 if sliding > 0.0 {
-                    (z[1], z[2]) = (knot.mu * u[1] / sliding, knot.mu * u[2] / sliding);
+                    (z[1], z[2]) = (mark.mu * u[1] / sliding, mark.mu * u[2] / sliding);
                 }
             }
             self.slopes.push(z);
@@ -87,21 +87,17 @@ impl Strung {
 
     /// One step: first straight at the law, to see how far one comes, then with what was learned.
     /// Returns the part of it that was taken.
-    pub(super) fn advance(
-        &mut self,
-        rest: &mut dyn FnMut(&[f64], &mut [f64]),
-        products: &mut usize,
-    ) -> Option<f64> {
-        if !(self.scale() && self.prepare()) {
+    pub(super) fn advance(&mut self, d: &mut dyn Response, products: &mut usize) -> Option<f64> {
+        if !(self.scale() && d.prepare(&self.softs, &self.slopes)) {
             return None;
         }
         let count = self.pairs.len() as f64;
         let tau = self.pairs.iter().map(|p| dot(&p.x, &p.y)).sum::<f64>() / count;
         self.tried.clear();
         self.tried.resize(self.pairs.len(), Pair::default());
-        self.try_step(None, rest, products)?;
+        self.try_step(None, d, products)?;
         let free = 1.0 - self.room();
-        self.try_step(Some(free * free * free * tau), rest, products)?;
+        self.try_step(Some(free * free * free * tau), d, products)?;
         let part = (NEARLY * self.room()).min(1.0);
         for (pair, step) in self.pairs.iter_mut().zip(&self.tried) {
             for i in 0..3 {
@@ -124,32 +120,32 @@ impl Strung {
     fn try_step(
         &mut self,
         tau: Option<f64>,
-        rest: &mut dyn FnMut(&[f64], &mut [f64]),
+        d: &mut dyn Response,
         products: &mut usize,
     ) -> Option<()> {
         let (tolerance, tau) = (LINEAR[usize::from(tau.is_some())], tau.unwrap_or(0.0));
         let mut delta = std::mem::take(&mut self.rhs);
         delta.clear();
-        for (k, knot) in self.knots.iter().enumerate() {
+        for (k, mark) in self.marks.iter().enumerate() {
             let (u, pair) = (triple(&self.slip, k), &self.pairs[k]);
             let aim = self.scalings[k].aim(tau, &self.tried[k]);
-            if knot.mu == 0.0 {
+            if mark.mu == 0.0 {
                 delta.extend([aim[0] + pair.y[0] - u[0], 0.0, 0.0]);
                 continue;
             }
-            let lifted = u[0] + knot.mu * tangential(&u);
-            delta.push(knot.mu * (aim[0] + pair.y[0]) - lifted);
+            let lifted = u[0] + mark.mu * tangential(&u);
+            delta.push(mark.mu * (aim[0] + pair.y[0]) - lifted);
             delta.extend([aim[1] + pair.y[1] - u[1], aim[2] + pair.y[2] - u[2]]);
         }
-        let solved = self.solve_linear(&mut delta, rest, tolerance);
-        for (k, knot) in self.knots.iter().enumerate() {
+        let solved = d.respond(&self.slopes, &mut delta, tolerance);
+        for (k, mark) in self.marks.iter().enumerate() {
             let d = triple(&delta, k);
-            let mu = if knot.mu > 0.0 { knot.mu } else { 1.0 };
+            let mu = if mark.mu > 0.0 { mark.mu } else { 1.0 };
             let x = [mu * d[0], d[1], d[2]];
             let aim = self.scalings[k].aim(tau, &self.tried[k]);
             let taken = times(&self.scalings[k].square, &x);
             let mut y = [aim[0] - taken[0], aim[1] - taken[1], aim[2] - taken[2]];
-            if knot.mu == 0.0 {
+            if mark.mu == 0.0 {
                 (y[1], y[2]) = (0.0, 0.0);
             }
             self.tried[k] = Pair { x, y };

@@ -4,18 +4,15 @@ use super::super::block::IDENTITY;
 use super::super::dense::triple;
 use super::super::newton::{slope, slope_of_slip};
 use super::super::{Triple, project};
-use super::{Knot, Strung};
+use super::{Direct, Mark, Response};
 
 /// Steps at most, and what one must leave of the violation at most for another to be made.
 const STEPS: usize = 8;
 const GAIN: f64 = 0.5;
-/// What is added to the diagonal, relative: contacts that lean on each other share a force in many
-/// ways.
-const SHIFT: f64 = 1e-9;
 /// Residual of a linear solve, relative.
 const LINEAR: f64 = 1e-6;
 
-impl Knot {
+impl Mark {
     /// λ after a step against ũ, before the cone.
     fn tried(&self, l: &Triple, u: &Triple) -> Triple {
         let rate = 1.0 / self.compliance;
@@ -28,13 +25,13 @@ impl Knot {
     }
 }
 
-impl Strung {
+impl Direct {
     /// Takes steps while they help, from a violation to one within the tolerance or as it was.
     /// Returns what is left, and counts steps and products.
     pub(super) fn polish(
         &mut self,
         residual: f64,
-        rest: &mut dyn FnMut(&[f64], &mut [f64]),
+        d: &mut dyn Response,
         tolerance: f64,
         [steps, products]: [&mut usize; 2],
     ) -> f64 {
@@ -43,11 +40,11 @@ impl Strung {
         let mut left = residual;
         for _ in 0..STEPS {
             *steps += 1;
-            let Some(more) = self.newton_step(rest) else {
+            let Some(more) = self.newton_step(d) else {
                 break;
             };
             *products += more;
-            self.find_slip(rest);
+            self.find_slip(d);
             let next = self.judge();
             if next <= tolerance {
                 return next;
@@ -65,33 +62,33 @@ impl Strung {
 
     /// Contacts that are apart have no force, not even a trace.
     pub(super) fn let_go(&mut self) {
-        for (k, knot) in self.knots.iter().enumerate() {
+        for (k, mark) in self.marks.iter().enumerate() {
             let (l, u) = (triple(&self.lambda, k), triple(&self.slip, k));
-            if u[0] > 0.0 && project(&knot.tried(&l, &u), knot.mu) == [0.0; 3] {
+            if u[0] > 0.0 && project(&mark.tried(&l, &u), mark.mu) == [0.0; 3] {
                 self.lambda[3 * k..3 * k + 3].fill(0.0);
             }
         }
     }
 
-    fn newton_step(&mut self, rest: &mut dyn FnMut(&[f64], &mut [f64])) -> Option<usize> {
+    fn newton_step(&mut self, d: &mut dyn Response) -> Option<usize> {
         self.slopes.clear();
         self.softs.clear();
         let mut delta = std::mem::take(&mut self.rhs);
         delta.clear();
-        for (k, knot) in self.knots.iter().enumerate() {
+        for (k, mark) in self.marks.iter().enumerate() {
             let (l, u) = (triple(&self.lambda, k), triple(&self.slip, k));
-            let rate = 1.0 / knot.compliance;
-            let y = knot.tried(&l, &u);
-            let (aim, p) = (project(&y, knot.mu), slope(&y, knot.mu));
+            let rate = 1.0 / mark.compliance;
+            let y = mark.tried(&l, &u);
+            let (aim, p) = (project(&y, mark.mu), slope(&y, mark.mu));
             delta.extend((0..3).map(|i| aim[i] - l[i]));
-            self.slopes.push(slope_of_slip(&u, knot.mu, &p, rate));
+            self.slopes.push(slope_of_slip(&u, mark.mu, &p, rate));
             // What is apart becomes so at once.
-            let ease = if p == [0.0; 9] { 1.0 } else { 1.0 + SHIFT };
+            let ease = if p == [0.0; 9] { 1.0 } else { 1.0 + d.shift() };
             self.softs
                 .push(std::array::from_fn(|e| ease * IDENTITY[e] - p[e]));
         }
-        let solved = match self.prepare() {
-            true => self.solve_linear(&mut delta, rest, LINEAR),
+        let solved = match d.prepare(&self.softs, &self.slopes) {
+            true => d.respond(&self.slopes, &mut delta, LINEAR),
             false => None,
         };
         if solved.is_some() {

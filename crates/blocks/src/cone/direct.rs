@@ -1,0 +1,200 @@
+//! Coulomb's law by few steps that each solve a linear system with all contacts.
+//!
+//! Steps towards the law, whether through the inside of the cones (`direct/inner.rs`) or of Newton's
+//! method on the law itself (`direct/polish.rs`), solve
+//!
+//! ```text
+//! Y δ + Z D δ = r
+//! ```
+//!
+//! with blocks Y and Z of three by three. How that is done depends on what D is made of, and is left
+//! to a [`Response`]: a chain (`strung.rs`), bodies (`linked.rs`) or a full matrix (`dense.rs`). The
+//! inner way comes near the law from anywhere in about ten steps, but then meets it slowly; Newton's
+//! method wanders far from it and meets it in two or three.
+
+mod inner;
+mod polish;
+
+use super::block::Block;
+use super::dense::{ConeReport, triple};
+use super::interior::{Pair, Scaling};
+use super::{Triple, violation};
+
+/// Steps through the inside at most.
+const STEPS: usize = 50;
+/// Part of a step with which nothing is gained.
+const STUCK: f64 = 1e-3;
+/// Steps in a row that may fail to halve the violation where it is below what rounding may leave.
+const PATIENCE: usize = 5;
+const ROUNDED: f64 = 1e-7;
+/// Violation below which Newton's method is tried, and what of it must be left before it is tried
+/// again.
+const NEAR: f64 = 3e-3;
+const NEARER: f64 = 0.1;
+
+/// What D does, and how systems with it are solved.
+pub trait Response {
+    /// Writes D x to y.
+    fn product(&mut self, x: &[f64], y: &mut [f64]);
+
+    /// Makes `(Y + Z D) δ = r` ready to be solved, with Y (`softs`) and Z (`slopes`) of each
+    /// contact. False if it is singular.
+    fn prepare(&mut self, softs: &[Block], slopes: &[Block]) -> bool;
+
+    /// What Newton's method adds to the diagonal of Y, relative: contacts that lean on each other
+    /// share a force in many ways.
+    fn shift(&self) -> f64 {
+        1e-9
+    }
+
+    /// Overwrites r by δ, to a relative residual. Returns the products that it took, or nothing if δ
+    /// is not finite. The slopes are those of the last `prepare`.
+    fn respond(&mut self, slopes: &[Block], r: &mut [f64], tolerance: f64) -> Option<usize>;
+}
+
+/// What is known of one contact beside D.
+#[derive(Clone, Copy, Debug)]
+pub struct Mark {
+    /// Coefficient of friction.
+    pub mu: f64,
+    /// Trace of what the contact answers to itself, about.
+    pub compliance: f64,
+}
+
+/// Contacts on their way to the law, and the memory for that, kept for reuse.
+#[derive(Clone, Debug, Default)]
+pub struct Direct {
+    marks: Vec<Mark>,
+    /// Slip without λ.
+    free: Vec<f64>,
+    lambda: Vec<f64>,
+    slip: Vec<f64>,
+    best: Vec<f64>,
+    best_slip: Vec<f64>,
+    before: [Vec<f64>; 2],
+    /// Of each contact: the pair, its scaling, and the step that is tried.
+    pairs: Vec<Pair>,
+    scalings: Vec<Scaling>,
+    tried: Vec<Pair>,
+    /// Y, Z and r of each contact.
+    softs: Vec<Block>,
+    slopes: Vec<Block>,
+    rhs: Vec<f64>,
+}
+
+impl Direct {
+    /// Forgets all contacts.
+    pub fn clear(&mut self) {
+        self.marks.clear();
+        self.lambda.clear();
+        self.free.clear();
+    }
+
+    /// Adds a contact.
+    pub fn add(&mut self, mark: Mark) {
+        self.marks.push(mark);
+        self.lambda.extend([0.0; 3]);
+        self.free.extend([0.0; 3]);
+    }
+
+    /// The contacts.
+    pub fn marks(&self) -> &[Mark] {
+        &self.marks
+    }
+
+    /// The first guess of a contact, and the slip that all guesses together cause.
+    pub fn start(&mut self, contact: usize, slip: Triple, lambda: Triple) {
+        self.free[3 * contact..3 * contact + 3].copy_from_slice(&slip);
+        self.lambda[3 * contact..3 * contact + 3].copy_from_slice(&lambda);
+    }
+
+    /// The answer, three numbers a contact.
+    pub fn lambda(&self) -> &[f64] {
+        &self.lambda
+    }
+
+    /// Solves to a relative violation. Counts steps as `newton` and products as `sweeps`.
+    pub fn solve(&mut self, d: &mut dyn Response, tolerance: f64) -> ConeReport {
+        self.begin(d);
+        let mut report = ConeReport {
+            residual: self.judge(),
+            ..ConeReport::default()
+        };
+        self.best.clone_from(&self.lambda);
+        self.best_slip.clone_from(&self.slip);
+        let (mut best, mut near) = (report.residual, NEAR);
+        let (mut entered, mut aim, mut patience) = (false, 0.5 * best, PATIENCE);
+        for _ in 0..STEPS {
+            if report.residual <= near && report.residual > tolerance {
+                near = NEARER * report.residual;
+                let count = [&mut report.newton, &mut report.sweeps];
+                report.residual = self.polish(report.residual, d, tolerance, count);
+            }
+            if report.residual < best {
+                best = report.residual;
+                self.best.clone_from(&self.lambda);
+                self.best_slip.clone_from(&self.slip);
+            }
+            patience = if best <= aim { PATIENCE } else { patience - 1 };
+            aim = aim.min(0.5 * best);
+            if report.residual <= tolerance || (patience == 0 && best <= ROUNDED) {
+                break;
+            }
+            patience = patience.max(1);
+            if !std::mem::replace(&mut entered, true) {
+                self.enter(report.residual);
+                self.find_slip(d);
+            }
+            report.newton += 1;
+            let reached = self.advance(d, &mut report.sweeps);
+            self.find_slip(d);
+            report.residual = self.judge();
+            if !reached.is_some_and(|part| part >= STUCK) {
+                break;
+            }
+        }
+        report.residual = best;
+        self.lambda.clone_from(&self.best);
+        self.slip.clone_from(&self.best_slip);
+        self.let_go();
+        report
+    }
+
+    /// Finds the slip without λ from that of the first guess.
+    fn begin(&mut self, d: &mut dyn Response) {
+        self.slip.clear();
+        self.slip.resize(self.lambda.len(), 0.0);
+        d.product(&self.lambda, &mut self.slip);
+        // So far `free` is the whole slip.
+        for (b, u) in self.free.iter_mut().zip(&mut self.slip) {
+            let whole = *b;
+            *b -= *u;
+            *u = whole;
+        }
+    }
+
+    /// u = D λ + b.
+    fn find_slip(&mut self, d: &mut dyn Response) {
+        d.product(&self.lambda, &mut self.slip);
+        for (u, b) in self.slip.iter_mut().zip(&self.free) {
+            *u += b;
+        }
+    }
+
+    /// Largest violation of the law, relative to the largest λ.
+    fn judge(&self) -> f64 {
+        let (mut worst, mut largest) = (0.0f64, 0.0f64);
+        for (k, mark) in self.marks.iter().enumerate() {
+            let (l, u) = (triple(&self.lambda, k), triple(&self.slip, k));
+            let off = violation(&l, &u, mark.mu, mark.compliance);
+            if !(off <= worst) {
+                worst = off;
+            }
+            largest = l.iter().fold(largest, |m, x| m.max(x.abs()));
+        }
+        match worst == 0.0 {
+            true => 0.0,
+            false => worst / largest.max(worst),
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! Contacts of bodies that nothing else connects: all of them at once, by way of the bodies.
+//!
+//! Forces λ move bodies of compliance C, six by six, by `q = C Jᵀ λ`, so that `D = J C Jᵀ + s` with
+//! what contacts give way by themselves, s. In a step towards Coulomb's law (`direct.rs`),
+//! `Y δ + Z D δ = r`, contacts are eliminated one by one with N = (Y + Z s)⁻¹, which leaves
+//!
+//! ```text
+//! (C⁻¹ + Jᵀ N Z J) q = Jᵀ N r,   δ = N (r − Z J q)
+//! ```
+//!
+//! a sparse system of six rows a body. Four corners of a box that lean on each other make D singular,
+//! but not this. A wall of a hundred bricks and a thousand points takes a few milliseconds a step,
+//! where sweeps need thousands to pass forces from its top to its foot.
+
+mod factor;
+#[cfg(test)]
+mod tests;
+
+use super::Triple;
+use super::block::{Block, IDENTITY, inverse, product, times};
+use super::dense::{ConeReport, triple};
+use super::direct::{Direct, Mark, Response};
+use factor::Factor;
+
+/// Six numbers of a body: its displacement, then its rotation.
+type Six = [f64; 6];
+
+/// No body.
+pub const NOTHING: u32 = u32::MAX;
+/// Times at most that a linear solve is refined.
+const REFINED: usize = 3;
+
+/// One contact.
+#[derive(Clone, Copy, Debug)]
+pub struct Touch {
+    /// The bodies of its two sides, or [`NOTHING`].
+    pub bodies: [u32; 2],
+    /// What displacement and rotation of each do to the slip.
+    pub gradients: [[Six; 3]; 2],
+    /// What the contact gives way by along its normal, per force.
+    pub soft: f64,
+    /// Coefficient of friction.
+    pub mu: f64,
+    /// Trace of what the contact answers to itself.
+    pub compliance: f64,
+}
+
+/// Displacement per force, and rotation per torque, of a body; and the inverse.
+#[derive(Clone, Copy, Debug)]
+struct Ease {
+    per_force: f64,
+    per_torque: Block,
+    inertia: Block,
+}
+
+/// A problem, and the memory to solve it, kept for reuse.
+#[derive(Clone, Debug, Default)]
+pub struct Linked {
+    law: Direct,
+    bodies: Bodies,
+}
+
+/// The bodies with their contacts.
+#[derive(Clone, Debug, Default)]
+struct Bodies {
+    eases: Vec<Ease>,
+    touches: Vec<Touch>,
+    factor: Factor,
+    /// Y, N and N Z of each contact.
+    softs: Vec<Block>,
+    inverses: Vec<Block>,
+    gains: Vec<Block>,
+    motion: Vec<Six>,
+    rest: Vec<f64>,
+    moved: Vec<f64>,
+}
+
+impl Linked {
+    /// Forgets all bodies and contacts.
+    pub fn clear(&mut self) {
+        self.law.clear();
+        self.bodies.eases.clear();
+        self.bodies.touches.clear();
+    }
+
+    /// Adds a body, by its displacement per force and its rotation per torque. False if it does not
+    /// turn under every torque.
+    pub fn add_body(&mut self, per_force: f64, per_torque: Block) -> bool {
+        let Some(inertia) = inverse(&per_torque) else {
+            return false;
+        };
+        self.bodies.eases.push(Ease {
+            per_force,
+            per_torque,
+            inertia,
+        });
+        true
+    }
+
+    /// Adds a contact, with a first guess of its force and the slip that all guesses together cause.
+    pub fn add_touch(&mut self, touch: Touch, slip: Triple, lambda: Triple) {
+        let Touch { mu, compliance, .. } = touch;
+        self.law.add(Mark { mu, compliance });
+        let contact = self.bodies.touches.len();
+        self.bodies.touches.push(touch);
+        self.law.start(contact, slip, lambda);
+    }
+
+    /// The answer, three numbers a contact.
+    pub fn lambda(&self) -> &[f64] {
+        self.law.lambda()
+    }
+
+    /// Makes ready to solve; returns what a step is going to cost, in products of blocks of six by
+    /// six.
+    pub fn plan(&mut self) -> usize {
+        let bodies = &mut self.bodies;
+        let pairs = bodies.touches.iter().map(|touch| touch.bodies);
+        bodies.factor.plan(bodies.eases.len(), pairs)
+    }
+
+    /// Solves to a relative violation what is planned.
+    pub fn solve(&mut self, tolerance: f64) -> ConeReport {
+        self.law.solve(&mut self.bodies, tolerance)
+    }
+}
+
+impl Bodies {
+    /// Moves the bodies by forces, if they were alone.
+    fn gather(&mut self, x: &[f64]) {
+        self.motion.clear();
+        self.motion.resize(self.eases.len(), [0.0; 6]);
+        for (k, touch) in self.touches.iter().enumerate() {
+            let x = triple(x, k);
+            if x == [0.0; 3] {
+                continue;
+            }
+            for (&body, gradient) in touch.bodies.iter().zip(&touch.gradients) {
+                if body != NOTHING {
+                    let load = &mut self.motion[body as usize];
+                    for (row, x) in gradient.iter().zip(x) {
+                        for (l, g) in load.iter_mut().zip(row) {
+                            *l += g * x;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Overwrites r by what the factors say of δ.
+    fn solve_once(&mut self, r: &mut [f64]) {
+        for (k, n) in self.inverses.iter().enumerate() {
+            let eased = times(n, &triple(r, k));
+            r[3 * k..3 * k + 3].copy_from_slice(&eased);
+        }
+        self.gather(r);
+        self.factor.solve(&mut self.motion);
+        for (k, (touch, gain)) in self.touches.iter().zip(&self.gains).enumerate() {
+            let back = times(gain, &touch.moved(&self.motion));
+            for i in 0..3 {
+                r[3 * k + i] -= back[i];
+            }
+        }
+    }
+}
+
+impl Touch {
+    /// J q.
+    fn moved(&self, motion: &[Six]) -> Triple {
+        let mut u = [0.0; 3];
+        for (&body, gradient) in self.bodies.iter().zip(&self.gradients) {
+            if body != NOTHING {
+                let q = &motion[body as usize];
+                for (u, row) in u.iter_mut().zip(gradient) {
+                    *u += row.iter().zip(q).map(|(g, q)| g * q).sum::<f64>();
+                }
+            }
+        }
+        u
+    }
+}
+
+impl Response for Bodies {
+    fn product(&mut self, x: &[f64], y: &mut [f64]) {
+        self.gather(x);
+        for (q, ease) in self.motion.iter_mut().zip(&self.eases) {
+            let turn = times(&ease.per_torque, &[q[3], q[4], q[5]]);
+            *q = [
+                q[0] * ease.per_force,
+                q[1] * ease.per_force,
+                q[2] * ease.per_force,
+                turn[0],
+                turn[1],
+                turn[2],
+            ];
+        }
+        for (k, touch) in self.touches.iter().enumerate() {
+            let mut u = touch.moved(&self.motion);
+            u[0] += touch.soft * x[3 * k];
+            y[3 * k..3 * k + 3].copy_from_slice(&u);
+        }
+    }
+
+    /// Contacts are eliminated by the inverse of Y, which must not lose too many digits.
+    fn shift(&self) -> f64 {
+        1e-7
+    }
+
+    fn prepare(&mut self, softs: &[Block], slopes: &[Block]) -> bool {
+        self.softs.clear();
+        self.softs.extend_from_slice(softs);
+        self.inverses.clear();
+        self.gains.clear();
+        self.factor.reset();
+        for (node, ease) in self.eases.iter().enumerate() {
+            let mut own = [0.0; 36];
+            for i in 0..3 {
+                own[7 * i] = 1.0 / ease.per_force;
+                for j in 0..3 {
+                    own[6 * (3 + i) + 3 + j] = ease.inertia[3 * i + j];
+                }
+            }
+            self.factor.add(node as u32, node as u32, &own);
+        }
+        for ((touch, y), z) in self.touches.iter().zip(softs).zip(slopes) {
+            let mut eased = *y;
+            for r in 0..3 {
+                eased[3 * r] += z[3 * r] * touch.soft;
+            }
+            let Some(n) = careful_inverse(&eased) else {
+                return false;
+            };
+            let gain = product(&n, z);
+            self.inverses.push(n);
+            self.gains.push(gain);
+            if gain == [0.0; 9] {
+                continue;
+            }
+            for (&to, left) in touch.bodies.iter().zip(&touch.gradients) {
+                for (&from, right) in touch.bodies.iter().zip(&touch.gradients) {
+                    if to != NOTHING && from != NOTHING {
+                        self.factor.add(to, from, &squeezed(left, &gain, right));
+                    }
+                }
+            }
+        }
+        self.factor.run()
+    }
+
+    fn respond(&mut self, slopes: &[Block], r: &mut [f64], tolerance: f64) -> Option<usize> {
+        let mut rest = std::mem::take(&mut self.rest);
+        let mut moved = std::mem::take(&mut self.moved);
+        rest.clear();
+        rest.extend_from_slice(r);
+        moved.clear();
+        moved.resize(r.len(), 0.0);
+        let aim = length(r);
+        self.solve_once(r);
+        for _ in 0..REFINED {
+            // r − Y δ − Z D δ, of which δ is to make nothing.
+            self.product(r, &mut moved);
+            let mut left = 0.0;
+            for (k, (y, z)) in self.softs.iter().zip(slopes).enumerate() {
+                let (a, b) = (times(y, &triple(r, k)), times(z, &triple(&moved, k)));
+                for i in 0..3 {
+                    moved[3 * k + i] = rest[3 * k + i] - a[i] - b[i];
+                    left += moved[3 * k + i] * moved[3 * k + i];
+                }
+            }
+            if left.sqrt() <= tolerance * aim {
+                break;
+            }
+            self.solve_once(&mut moved);
+            for (r, more) in r.iter_mut().zip(&moved) {
+                *r += more;
+            }
+        }
+        (self.rest, self.moved) = (rest, moved);
+        r.iter().all(|x| x.is_finite()).then_some(0)
+    }
+}
+
+/// leftᵀ gain right.
+fn squeezed(left: &[Six; 3], gain: &Block, right: &[Six; 3]) -> [f64; 36] {
+    let mut turned = [[0.0; 6]; 3];
+    for i in 0..3 {
+        for k in 0..3 {
+            for j in 0..6 {
+                turned[i][j] += gain[3 * i + k] * right[k][j];
+            }
+        }
+    }
+    let mut out = [0.0; 36];
+    for i in 0..3 {
+        for r in 0..6 {
+            for c in 0..6 {
+                out[6 * r + c] += left[i][r] * turned[i][c];
+            }
+        }
+    }
+    out
+}
+
+fn length(x: &[f64]) -> f64 {
+    x.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
+/// The inverse by elimination with partial pivoting: one by minors would lose twice the digits of what
+/// is stiff along one direction only.
+fn careful_inverse(a: &Block) -> Option<Block> {
+    let mut a = *a;
+    let mut out = IDENTITY;
+    for k in 0..3 {
+        let size = |i: usize| a[3 * i + k].abs();
+        let best = (k..3).fold(k, |b, i| if size(i) > size(b) { i } else { b });
+        let per_pivot = 1.0 / a[3 * best + k];
+        if !per_pivot.is_finite() {
+            return None;
+        }
+        for j in 0..3 {
+            a.swap(3 * k + j, 3 * best + j);
+            out.swap(3 * k + j, 3 * best + j);
+        }
+        for j in 0..3 {
+            a[3 * k + j] *= per_pivot;
+            out[3 * k + j] *= per_pivot;
+        }
+        for i in (0..3).filter(|i| *i != k) {
+            let factor = a[3 * i + k];
+            for j in 0..3 {
+                a[3 * i + j] -= factor * a[3 * k + j];
+                out[3 * i + j] -= factor * out[3 * k + j];
+            }
+        }
+    }
+    Some(out)
+}

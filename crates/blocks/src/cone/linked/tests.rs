@@ -1,0 +1,94 @@
+//! Bodies in contact against a dense solve of the same problem.
+
+use super::super::Delassus;
+use super::super::tests::random;
+use super::*;
+
+/// Layers of bodies on each other and on something fixed; and the same as a dense problem.
+fn problem(seed: &mut u64, bodies: usize) -> (Linked, Delassus) {
+    let mut linked = Linked::default();
+    for _ in 0..bodies {
+        let g: Vec<f64> = (0..9).map(|_| random(seed)).collect();
+        let per_torque: Block = std::array::from_fn(|e| {
+            let (i, j) = (e / 3, e % 3);
+            let own = if i == j { 0.3 } else { 0.0 };
+            own + (0..3).map(|k| g[3 * i + k] * g[3 * j + k]).sum::<f64>()
+        });
+        assert!(linked.add_body(1.0 + 0.5 * random(seed), per_torque));
+    }
+    let mut touches = Vec::new();
+    for body in 0..bodies as u32 {
+        for corner in 0..1 + body % 3 {
+            let below = if body < 2 {
+                NOTHING
+            } else {
+                body - 1 - corner % 2
+            };
+            let mut draw =
+                || -> [Six; 3] { std::array::from_fn(|_| std::array::from_fn(|_| random(seed))) };
+            touches.push(Touch {
+                bodies: [below, body],
+                gradients: [draw(), draw()],
+                soft: if corner == 1 { 0.1 } else { 0.0 },
+                mu: 0.0,
+                compliance: 0.0,
+            });
+        }
+    }
+    let (count, rows) = (touches.len(), 3 * touches.len());
+    let mut dense = Delassus::default();
+    dense.reset(count);
+    linked.bodies.touches.clone_from(&touches);
+    for column in 0..rows {
+        let mut unit = vec![0.0; rows];
+        unit[column] = 1.0;
+        let mut moved = vec![0.0; rows];
+        linked.bodies.product(&unit, &mut moved);
+        for (row, u) in moved.iter().enumerate() {
+            dense.matrix[row * rows + column] = *u;
+        }
+    }
+    linked.bodies.touches.clear();
+    for k in 0..count {
+        for i in 0..3 {
+            dense.free[3 * k + i] = random(seed) - if i == 0 { 0.5 } else { 0.0 };
+        }
+        dense.mu[k] = (0.3 + 0.4 * random(seed)).max(0.0);
+    }
+    for (k, mut touch) in touches.into_iter().enumerate() {
+        touch.mu = dense.mu[k];
+        touch.compliance = (0..3).map(|i| dense.matrix[(3 * k + i) * (rows + 1)]).sum();
+        linked.add_touch(touch, triple(&dense.free, k), [0.0; 3]);
+    }
+    (linked, dense)
+}
+
+#[test]
+fn it_finds_what_a_dense_solve_finds() {
+    let mut seed = 23;
+    let mut states = [0; 3];
+    for case in 0..60 {
+        let (mut linked, mut dense) = problem(&mut seed, 2 + case % 9);
+        linked.plan();
+        let report = linked.solve(1e-9);
+        assert!(report.residual <= 1e-9, "case {case}: {report:?}");
+        dense.solve(1e-12, 200);
+        let rows = dense.lambda.len();
+        // Forces may be shared in many ways; slips are what they are.
+        let mut found = vec![0.0; rows];
+        let Linked { law, bodies } = &mut linked;
+        bodies.product(law.lambda(), &mut found);
+        for k in 0..rows / 3 {
+            let slip = dense.slip(k);
+            for i in 0..3 {
+                let off = found[3 * k + i] + dense.free[3 * k + i] - slip[i];
+                assert!(off.abs() < 1e-6, "case {case}, contact {k}: {off:e}");
+            }
+            let l = triple(linked.lambda(), k);
+            let friction = (l[1] * l[1] + l[2] * l[2]).sqrt();
+            let slides = friction > 0.999 * dense.mu[k] * l[0];
+            states[(usize::from(l[0] > 0.0) + usize::from(slides)).min(2)] += 1;
+        }
+    }
+    assert!(states.iter().all(|n| *n > 5), "{states:?}");
+}
