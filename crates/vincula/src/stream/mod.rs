@@ -16,7 +16,7 @@
 //! The arithmetic is that of the general step, kernel by kernel; for chains the results have the
 //! same bits, for trees they agree to rounding (tested). Whatever is out of the ordinary (a second
 //! linearisation, a weak pivot, a crushed body) is left to the general step, which starts afresh
-//! from the untouched state.
+//! from the untouched state. Small nets are bent here as well (`web/bent.rs`).
 
 mod boughs;
 mod elements;

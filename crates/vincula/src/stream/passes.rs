@@ -69,21 +69,47 @@ pub(super) fn answer(
     n: &mut NewtonBlock,
     slot: &mut Slot,
 ) -> Option<f64> {
-    let (params, level, scheme) = (pass.params(block), pass.level, &pass.scheme);
     if !kept {
         predict(pass, block, n)?;
     }
-    slot.ports.point = pass.kinds.of(block).points;
-    ports::put_loads(level, &slot.ports, n);
-    let update = newton::accept(level, n);
-    let rule = &pass.rule;
-    let turned = || {
-        update <= rule.rotation
-            && newton::stretch(level, params, scheme, &newton::STRAIGHT, n) <= rule.stretch
-    };
-    if !(update <= rule.update || turned()) {
+    let update = press(pass, block, n, slot);
+    if !is_settled(pass, block, update, &newton::STRAIGHT, n) {
         return None;
     }
+    turn(pass, block, n, slot)?;
+    Some(update)
+}
+
+/// Puts the forces of the slot on the bodies. Returns the largest change of an entry of A.
+pub(super) fn press(pass: &Pass, block: usize, n: &mut NewtonBlock, slot: &mut Slot) -> f64 {
+    slot.ports.point = pass.kinds.of(block).points;
+    ports::put_loads(pass.level, &slot.ports, n);
+    newton::accept(pass.level, n)
+}
+
+/// Whether the last increment, after a bend by `turn`, stretches no body that matters.
+pub(super) fn is_settled(
+    pass: &Pass,
+    block: usize,
+    update: f64,
+    turn: &[Lane; 3],
+    n: &NewtonBlock,
+) -> bool {
+    let (params, rule) = (pass.params(block), &pass.rule);
+    let stretch = || newton::stretch(pass.level, params, &pass.scheme, turn, n);
+    update <= rule.update || (update <= rule.rotation && stretch() <= rule.stretch)
+}
+
+/// Takes the increment as a rotation and a strain, which goes to `turn`, and finds the places.
+pub(super) fn bend(pass: &Pass, turn: &mut [Lane; 3], n: &mut NewtonBlock, slot: &mut Slot) {
+    newton::bend(pass.level, turn, n);
+    ports::find_places(pass.level, n, &mut slot.ports);
+}
+
+/// The velocity before its projection, and the rates and places of the points. Nothing if a body is
+/// crushed.
+pub(super) fn turn(pass: &Pass, block: usize, n: &mut NewtonBlock, slot: &mut Slot) -> Option<()> {
+    let (params, level, scheme) = (pass.params(block), pass.level, &pass.scheme);
     if !tempered::turn_velocity(level, params, scheme, false, n) {
         return None;
     }
@@ -91,7 +117,16 @@ pub(super) fn answer(
     ports::find_velocities(level, n, &mut slot.ports);
     slot.rates = slot.ports.place;
     ports::find_places(level, n, &mut slot.ports);
-    Some(update)
+    Some(())
+}
+
+/// Adds what the forces of the slot do to the velocity, the `first` or more of them, and finds the
+/// rates of the points.
+pub(super) fn project(pass: &Pass, first: bool, n: &mut NewtonBlock, slot: &mut Slot) {
+    ports::put_loads(pass.level, &slot.ports, n);
+    tempered::project_add(pass.level, first, &pass.scheme, n);
+    ports::find_velocities(pass.level, n, &mut slot.ports);
+    slot.rates = slot.ports.place;
 }
 
 /// What the last pass over a block reads and writes beside its unknowns.
@@ -115,15 +150,11 @@ pub(super) fn finish(
     ending: Ending,
 ) -> Option<()> {
     let (params, level, scheme) = (pass.params(block), pass.level, &pass.scheme);
-    let Ending {
-        geometric,
-        next,
-        memory,
-    } = ending;
     if !kept {
         // The rotation and the inverse follow from the rest.
+        let next = &ending.next;
         (n.a, n.t, n.w, n.v) = (next.a, next.t, next.w, next.v);
-        n.geometric = *geometric;
+        n.geometric = *ending.geometric;
         n.slow = pass.state.memory[block].slow;
         if !newton::polar_block(level, &next.a, &mut n.rot) {
             return None;
@@ -133,11 +164,16 @@ pub(super) fn finish(
     slot.ports.point = pass.kinds.of(block).points;
     ports::put_loads(level, &slot.ports, n);
     tempered::project_add(level, true, scheme, n);
-    tempered::project_end(level, params, scheme, n);
-    memory.load = n.held;
-    memory.slow = n.slow;
-    write_down(n, next);
-    is_sound(next).then_some(())
+    end(pass, block, n, ending)
+}
+
+/// Writes the next state and what the next step remembers. Nothing if a body is not finite.
+pub(super) fn end(pass: &Pass, block: usize, n: &mut NewtonBlock, ending: Ending) -> Option<()> {
+    tempered::project_end(pass.level, pass.params(block), &pass.scheme, n);
+    ending.memory.load = n.held;
+    ending.memory.slow = n.slow;
+    write_down(n, ending.next);
+    is_sound(ending.next).then_some(())
 }
 
 /// Writes a pose and a velocity to where the next state is made.

@@ -19,6 +19,13 @@ pub(super) struct Slot {
 }
 
 impl Slot {
+    /// How far the points move in a step at these rates, m.
+    #[inline(always)]
+    pub fn drifts(&self, h: f64) -> Points {
+        self.rates
+            .map(|rates| rates.map(|rate| rate.map(|v| h * v)))
+    }
+
     pub const ZERO: Slot = Slot {
         ports: PortBlock::NONE,
         rates: NO_POINTS,

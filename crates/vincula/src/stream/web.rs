@@ -1,6 +1,8 @@
 //! Webs: nets of ball joints whose bodies are held at one or two points, solved for the places of
 //! the vertices where points meet.
 
+mod bent;
+
 use std::ops::Range;
 
 use vincula_blocks::{BlockMatrix, Cholesky, CholeskyOptions, Factorization, both};
@@ -40,6 +42,10 @@ pub(super) struct Web {
     slots: Vec<Slot>,
     /// Rotational stiffness of the bodies, N m; only where nothing is kept.
     geometric: Vec<[Lane; 3]>,
+    /// What bodies were bent by, rad; only where they are kept.
+    turns: Vec<[Lane; 3]>,
+    /// Forces of joints that are still to be added, N.
+    more: Vec<[f64; 3]>,
 }
 
 /// What a pass writes, by block.
@@ -49,6 +55,7 @@ struct Blocks<'a> {
     newton: &'a mut [NewtonBlock],
     slots: &'a mut [Slot],
     geometric: &'a mut [[Lane; 3]],
+    turns: &'a mut [[Lane; 3]],
     next: &'a mut [StateBlock],
     memory: &'a mut [MemoryBlock],
 }
@@ -60,6 +67,7 @@ impl<'a> Blocks<'a> {
         let (newton, newton2) = self.newton.split_at_mut(kept);
         let (slots, slots2) = self.slots.split_at_mut(kept);
         let (geometric, geometric2) = self.geometric.split_at_mut(half);
+        let (turns, turns2) = self.turns.split_at_mut(kept);
         let (next, next2) = self.next.split_at_mut(half);
         let (memory, memory2) = self.memory.split_at_mut(half);
         let first = Blocks {
@@ -68,6 +76,7 @@ impl<'a> Blocks<'a> {
             newton,
             slots,
             geometric,
+            turns,
             next,
             memory,
         };
@@ -77,6 +86,7 @@ impl<'a> Blocks<'a> {
             newton: newton2,
             slots: slots2,
             geometric: geometric2,
+            turns: turns2,
             next: next2,
             memory: memory2,
         };
@@ -111,6 +121,8 @@ impl Web {
             newton: vec![NewtonBlock::ZERO; kept],
             slots: vec![Slot::ZERO; kept],
             geometric: vec![[[0.0; LANES]; 3]; blocks],
+            turns: vec![[[0.0; LANES]; 3]; kept],
+            more: vec![[0.0; 3]; model.joints.len()],
             mesh,
         };
         Some((web, kinds))
@@ -121,23 +133,24 @@ impl Web {
     pub fn advance(
         &mut self,
         pass: &Pass,
-        [first, second]: &mut Forces,
+        forces: &mut Forces,
         mut target: Target,
     ) -> Option<[f64; 2]> {
         self.each_block(&mut target, |web, at| stiffen_all(pass, web, at))?;
         self.count_from(1.0);
         self.each_block(&mut target, |web, at| pull_all(pass, web, at))?;
-        self.assemble();
-        let report = self.solver.factor(&self.matrix).ok()?;
-        if report.dropped > 0 {
-            return None;
-        }
+        self.factor()?;
         self.solve()?;
-        let found = self.each_block(&mut target, |web, at| answer_all(pass, web, at))?;
-        let [update, off] = found;
+        let found = self.each_block(&mut target, |web, at| answer_all(pass, web, at));
+        let [update, off] = match found {
+            Some(found) => found,
+            None if self.newton.is_empty() => return None,
+            None => return self.advance_bent(pass, forces, &mut target),
+        };
         if !(off <= CLOSED * pass.rule.residual) {
             return None;
         }
+        let [first, second] = forces;
         self.share_forces(first);
         self.count_from(0.0);
         self.each_block(&mut target, |web, at| pull_all(pass, web, at))?;
@@ -164,6 +177,7 @@ impl Web {
             newton: &mut self.newton,
             slots: &mut self.slots,
             geometric: &mut self.geometric,
+            turns: &mut self.turns,
             next: target.next,
             memory: target.memory,
         };
@@ -194,6 +208,13 @@ impl Web {
         for (from, nail) in nails.iter_mut().zip(&mesh.nails) {
             *from = scale(nail, nailed);
         }
+    }
+
+    /// Factors the stiffness of the vertices.
+    fn factor(&mut self) -> Option<()> {
+        self.assemble();
+        let report = self.solver.factor(&self.matrix).ok()?;
+        (report.dropped == 0).then_some(())
     }
 
     /// The stiffness of the vertices.
@@ -316,6 +337,23 @@ impl Vertices<'_> {
         at
     }
 
+    /// How far points are from vertices that have moved, m.
+    fn off(&self, block: usize, moved: &Points, places: &Points) -> f64 {
+        let from = self.from(block);
+        let mut off = 0.0;
+        for port in 0..PORTS {
+            for axis in 0..3 {
+                for lane in 0..LANES {
+                    if self.mesh.corners[block].vertex[port][lane] != NONE {
+                        let there = from[port][axis][lane] + moved[port][axis][lane];
+                        off = larger((places[port][axis][lane] - there).abs(), off);
+                    }
+                }
+            }
+        }
+        off
+    }
+
     fn from(&self, block: usize) -> Points {
         self.at_points(block, |vertex| self.from[vertex])
     }
@@ -370,19 +408,8 @@ fn answer_all(pass: &Pass, vertices: &Vertices, blocks: Blocks) -> Option<[f64; 
             blocks.geometric[k] = n.geometric;
             write_down(n, &mut blocks.next[k]);
         }
-        let from = vertices.from(block);
-        for port in 0..PORTS {
-            for axis in 0..3 {
-                for lane in 0..LANES {
-                    if vertices.mesh.corners[block].vertex[port][lane] != NONE {
-                        let there = from[port][axis][lane] + moved[port][axis][lane];
-                        let gap = slot.ports.place[port][axis][lane] - there;
-                        off = larger(gap.abs(), off);
-                    }
-                }
-                element.places[port][axis] = slot.rates[port][axis].map(|v| pass.scheme.h * v);
-            }
-        }
+        off = larger(vertices.off(block, &moved, &slot.ports.place), off);
+        element.places = slot.drifts(pass.scheme.h);
     }
     Some([update, off])
 }
