@@ -254,6 +254,18 @@ pub fn cofactor(a: &M3) -> M3 {
     ]
 }
 
+/// The inverse of a symmetric matrix, and its determinant.
+#[inline(always)]
+pub fn invert_sym(s: &S3) -> (S3, f64) {
+    let [xx, yy, zz, xy, xz, yz] = *s;
+    let first = [yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy];
+    let rest = [xx * zz - xz * xz, xx * yy - xy * xy, xy * xz - xx * yz];
+    let det = xx * first[0] + xy * first[1] + xz * first[2];
+    let d = 1.0 / det;
+    let adjugate = [first[0], rest[0], rest[1], first[1], first[2], rest[2]];
+    (adjugate.map(|c| c * d), det)
+}
+
 /// The largest magnitude among the entries.
 #[inline(always)]
 pub fn max_abs(a: &M3) -> f64 {

@@ -166,17 +166,9 @@ impl Bough {
 /// The inverse of what is left of a compliance, and whether enough is left.
 #[inline(always)]
 fn inverse(s: &S3, whole: &S3) -> (S3, bool) {
-    let [xx, yy, zz, xy, xz, yz] = *s;
-    let first = [yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy];
-    let det = xx * first[0] + xy * first[1] + xz * first[2];
-    let d = 1.0 / det;
-    let kept = (xx > SAFE * whole[0]) & (yy > SAFE * whole[1]) & (zz > SAFE * whole[2]);
-    let safe = kept & (det > SAFE * (xx * yy * zz));
-    let rest = [xx * zz - xz * xz, xx * yy - xy * xy, xy * xz - xx * yz];
-    (
-        [first[0], rest[0], rest[1], first[1], first[2], rest[2]].map(|c| c * d),
-        safe,
-    )
+    let (inverse, det) = invert_sym(s);
+    let kept = (s[0] > SAFE * whole[0]) & (s[1] > SAFE * whole[1]) & (s[2] > SAFE * whole[2]);
+    (inverse, kept & (det > SAFE * (s[0] * s[1] * s[2])))
 }
 
 kernel! {

@@ -60,16 +60,6 @@ impl Element {
     }
 }
 
-/// The inverse of a compliance.
-#[inline(always)]
-fn inverse(s: &S3) -> S3 {
-    let [xx, yy, zz, xy, xz, yz] = *s;
-    let first = [yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy];
-    let d = 1.0 / (xx * first[0] + xy * first[1] + xz * first[2]);
-    let rest = [xx * zz - xz * xz, xx * yy - xy * xy, xy * xz - xx * yz];
-    [first[0], rest[0], rest[1], first[1], first[2], rest[2]].map(|c| c * d)
-}
-
 kernel! {
     /// Finds the stiffness, and takes the places. `both` is one for a body with two points.
     pub(super) fn stiffen(ports: &PortBlock, both: &Lane, element: &mut Element) = stiffen_all
@@ -80,13 +70,13 @@ fn stiffen_all(ports: &PortBlock, both: &Lane, element: &mut Element) {
     for lane in 0..LANES {
         let [first, second]: [S3; 2] = [0, 1].map(|port| gather(&ports.own[port], lane));
         let mutual: M3 = gather(&ports.mutual, lane);
-        let alone = inverse(&first);
+        let (alone, _) = invert_sym(&first);
         let across = mul(&full(&alone), &mutual);
         let bent = sym(&tmul(&mutual, &across));
         // Without a second point, anything that has an inverse.
         let alone_there = [1.0, 1.0, 1.0, 0.0, 0.0, 0.0].map(|k| k * (1.0 - both[lane]));
         let rest: S3 = std::array::from_fn(|k| (second[k] - bent[k]) * both[lane] + alone_there[k]);
-        let other = inverse(&rest).map(|k| k * both[lane]);
+        let other = invert_sym(&rest).0.map(|k| k * both[lane]);
         let between = mul(&across, &full(&other)).map(|k| -k);
         let more = sym(&mult(&between, &across));
         scatter(
