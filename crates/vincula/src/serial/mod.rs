@@ -29,21 +29,16 @@ use crate::dual::SolverChoice;
 use crate::integrate::{Integrator, tempered};
 use crate::model::{Model, State};
 use crate::settings::{Settings, Workspace};
-use crate::step::{BENT, CHORD, CLOSED, DRIFT, LEFT, PASSES, SURE, StepReport};
+use crate::step::{BENT, CHORD, CLOSED, DRIFT, LEFT, PASSES, Rest, SURE, StepReport};
 use passes::{Blocks, Joints, Pass};
 use shape::Shape;
 use solver::Solver;
 
-/// Steps that the general step takes over, at most, after some that were out of the ordinary.
-const REST: u32 = 4;
-
 /// The memory of the step in lanes, sized once.
 pub(crate) struct Serial {
     joints: Joints,
-    /// Steps in a row that were out of the ordinary.
-    failed: u32,
-    /// Steps that the general step still takes over.
-    resting: u32,
+    /// When the general step is taken at once.
+    rest: Rest,
 }
 
 /// How a linear solve ended.
@@ -71,8 +66,7 @@ impl Serial {
         let solver = Solver::new(&shape);
         Some(Serial {
             joints: Joints::new(shape, solver),
-            failed: 0,
-            resting: 0,
+            rest: Rest::default(),
         })
     }
 
@@ -84,17 +78,11 @@ impl Serial {
         work: &mut Workspace,
         h: f64,
     ) -> Option<StepReport> {
-        if self.resting > 0 {
-            self.resting -= 1;
+        if self.rest.is_on() {
             return None;
         }
         let report = self.try_step(model, state, work, h);
-        if report.is_none() {
-            self.resting = self.failed.min(REST);
-            self.failed += 1;
-        } else {
-            self.failed = 0;
-        }
+        self.rest.note(report.is_some());
         report
     }
 
@@ -135,17 +123,7 @@ impl Serial {
         }
         self.find_velocity(&pass, &mut blocks, fit.update <= SURE && !bent)?;
         self.commit(model, state, work, h);
-        Some(StepReport {
-            iterations: 1,
-            converged: true,
-            residual: fit.open,
-            update: fit.update,
-            contacts: 0,
-            sweeps: 0,
-            contact_residual: 0.0,
-            penetration: 0.0,
-            parts: 1,
-        })
+        Some(StepReport::ordinary(fit.update, fit.open))
     }
 
     /// The motion without joints, and the dual system, block by block.

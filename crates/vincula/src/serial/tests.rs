@@ -54,10 +54,13 @@ fn run(
     control.add_torque(first[0], DVec3::new(0.0, spin, 0.0));
     let (mut reports, mut made) = (Vec::new(), 0);
     for _ in 0..60 {
-        let waiting = work.serial.as_ref().is_some_and(|s| s.resting == 0);
-        let before = work.serial.as_ref().map_or(0, |s| s.failed);
+        let waiting = work.serial.as_ref().is_some_and(|s| s.rest.is_over());
+        let before = work.serial.as_ref().map_or(0, |s| s.rest.failed());
         reports.push(step(model, &mut state, &control, &mut work, h).expect("a sound step"));
-        let failed = work.serial.as_ref().is_some_and(|s| s.failed > before);
+        let failed = work
+            .serial
+            .as_ref()
+            .is_some_and(|s| s.rest.failed() > before);
         made += usize::from(waiting && !failed);
     }
     (state, reports, made)

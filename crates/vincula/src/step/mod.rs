@@ -120,6 +120,67 @@ fn whole_or_in_parts(
     parts::or_in_halves(done, model, state, before, control, work, h, most)
 }
 
+impl StepReport {
+    /// Of a step that one linear solve was enough for, without contacts.
+    pub(crate) fn ordinary(update: f64, residual: f64) -> StepReport {
+        StepReport {
+            iterations: 1,
+            converged: true,
+            residual,
+            update,
+            contacts: 0,
+            sweeps: 0,
+            contact_residual: 0.0,
+            penetration: 0.0,
+            parts: 1,
+        }
+    }
+}
+
+/// When a way of stepping that only serves ordinary steps is not tried: after some that were not,
+/// for a few steps. For ways that have the bits of the general step.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rest {
+    /// Steps in a row that were out of the ordinary.
+    failed: u32,
+    /// Steps that the general step still takes over.
+    left: u32,
+}
+
+impl Rest {
+    /// Whether the way rests in this step.
+    pub fn is_on(&mut self) -> bool {
+        let on = self.left > 0;
+        self.left -= u32::from(on);
+        on
+    }
+
+    /// Takes note of whether a step was ordinary.
+    pub fn note(&mut self, ordinary: bool) {
+        if ordinary {
+            self.failed = 0;
+        } else {
+            self.left = self.failed.min(REST);
+            self.failed += 1;
+        }
+    }
+
+    /// Steps in a row that were out of the ordinary.
+    #[cfg(test)]
+    pub fn failed(&self) -> u32 {
+        self.failed
+    }
+
+    /// Whether the next step is tried.
+    #[cfg(test)]
+    pub fn is_over(&self) -> bool {
+        self.left == 0
+    }
+}
+
+/// Steps at most that a way of stepping rests.
+const REST: u32 = 4;
+
 /// Makes the step as a whole.
 fn attempt(
     model: &Model,

@@ -36,15 +36,13 @@ use crate::integrate::{Integrator, tempered};
 use crate::math::union::Union;
 use crate::model::{MemoryBlock, Model, State, StateBlock};
 use crate::settings::{Settings, Workspace};
-use crate::step::StepReport;
+use crate::step::{Rest, StepReport};
 use grove::Grove;
 use kinds::Kinds;
 use lines::Lines;
 use passes::Pass;
 use web::Web;
 
-/// Steps that the general step takes over, at most, after some that were out of the ordinary.
-const REST: u32 = 4;
 /// Bodies whose unknowns stay in the second cache; beyond, predicting twice is cheaper.
 const REMEMBERED: usize = 8192;
 
@@ -75,10 +73,8 @@ pub(crate) struct Stream {
     /// Constants of the blocks.
     kinds: Kinds,
     forces: Forces,
-    /// Steps in a row that were out of the ordinary.
-    failed: u32,
-    /// Steps that the general step still takes over.
-    resting: u32,
+    /// When the general step is taken at once.
+    rest: Rest,
 }
 
 impl Stream {
@@ -107,8 +103,7 @@ impl Stream {
             shape,
             kinds,
             forces: [0, 1].map(|_| vec![[0.0; 3]; model.joints.len()]),
-            failed: 0,
-            resting: 0,
+            rest: Rest::default(),
         }
     }
 
@@ -129,18 +124,13 @@ impl Stream {
         work: &mut Workspace,
         h: f64,
     ) -> Option<StepReport> {
-        if self.resting > 0 {
-            self.resting -= 1;
+        if self.rest.is_on() {
             return None;
         }
         let report = self.try_step(model, state, work, h);
         // Which way a step goes must not depend on the steps before where that can be seen.
-        let rests = matches!(self.shape, Shape::Lines(_));
-        if report.is_none() && rests {
-            self.resting = self.failed.min(REST);
-            self.failed += 1;
-        } else {
-            self.failed = 0;
+        if matches!(self.shape, Shape::Lines(_)) {
+            self.rest.note(report.is_some());
         }
         report
     }
@@ -171,17 +161,7 @@ impl Stream {
             Shape::Web(web) => web.advance(&pass, forces, target)?,
         };
         self.commit(model, state, work, h);
-        Some(StepReport {
-            iterations: 1,
-            converged: true,
-            residual,
-            update,
-            contacts: 0,
-            sweeps: 0,
-            contact_residual: 0.0,
-            penetration: 0.0,
-            parts: 1,
-        })
+        Some(StepReport::ordinary(update, residual))
     }
 
     /// Everything is sound: the new state replaces the old one.

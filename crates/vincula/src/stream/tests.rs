@@ -54,9 +54,9 @@ fn run(model: &Model, stream: Option<Stream>, steps: usize) -> (State, usize) {
     }
     let mut streamed = 0;
     for _ in 0..steps {
-        let waiting = work.stream.as_ref().is_some_and(|s| s.resting == 0);
+        let waiting = work.stream.as_ref().is_some_and(|s| s.rest.is_over());
         step(model, &mut state, &control, &mut work, 2e-3).expect("a sound step");
-        let still = work.stream.as_ref().is_some_and(|s| s.resting == 0);
+        let still = work.stream.as_ref().is_some_and(|s| s.rest.is_over());
         streamed += usize::from(waiting && still);
     }
     (state, streamed)
