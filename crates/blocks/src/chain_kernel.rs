@@ -245,7 +245,12 @@ pub(crate) fn eliminate<const N: usize, L: Lane>(
     let found = factor(&mut block, &scale, tolerance);
     let g = solve_lower_block(&block, coupling);
     let h = scale_block(&block, g);
-    let carry = inner_product::<N, L, false>(&g, &h);
+    let mut carry = inner_product::<N, L, false>(&g, &h);
+    for (i, row) in carry.iter_mut().enumerate() {
+        for entry in &mut row[..i] {
+            *entry = entry.flush(TINY);
+        }
+    }
     let step = Step {
         pivot: block,
         coupling: solve_upper_block(&block, h),
@@ -255,8 +260,8 @@ pub(crate) fn eliminate<const N: usize, L: Lane>(
 
 /// Magnitudes below this become zero. Influence decays exponentially along a
 /// chain; left alone it would end in subnormal numbers, which are a hundred
-/// times slower than others.
-pub(crate) const TINY: f64 = 1e-150;
+/// times slower than others. Fourth powers of what is left are still far from them.
+pub(crate) const TINY: f64 = 1e-60;
 
 /// `x` without tiny entries.
 #[inline(always)]

@@ -128,7 +128,8 @@ impl Lane for Pair {
 
     #[inline(always)]
     fn flush(self, limit: f64) -> Self {
-        let keep = self.0.abs().simd_ge(f64x2::splat(limit));
-        Self(keep & self.0)
+        // What is not a number stays.
+        let tiny = self.0.abs().simd_lt(f64x2::splat(limit));
+        Self(!tiny & self.0)
     }
 }

@@ -22,7 +22,7 @@
 use super::{Scheme, Tempering};
 use crate::body::affine::{Affine, strain};
 use crate::kernel;
-use crate::math::lanes::{LANES, Lane, gather, largest, scatter};
+use crate::math::lanes::{LANES, Lane, flush, gather, largest, scatter};
 use crate::math::rotation::{SHORT_SERIES, exp, log, turn_back};
 use crate::math::small::*;
 use crate::model::{MemoryBlock, ParamBlock, StateBlock};
@@ -538,6 +538,11 @@ fn project_end_lanes(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBlock) 
         let turn = dot(&slow, &slow) * scheme.h * scheme.h / (SLOW * SLOW);
         scatter(&mut n.slow, lane, &scale(&slow, 1.0 / (1.0 + turn * turn)));
     }
+    flush(&mut n.a);
+    flush(&mut n.w);
+    flush(&mut n.v);
+    flush(&mut n.held);
+    flush(&mut n.slow);
 }
 
 /// How much of the slow angular velocity a step forgets.

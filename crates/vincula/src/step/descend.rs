@@ -21,9 +21,9 @@ use crate::math::lanes::LANES;
 use crate::model::{Model, State};
 
 /// Change of an entry of A in one iteration beyond which it says nothing about a rotation.
-const TRUSTED: f64 = 0.5;
+pub(crate) const TRUSTED: f64 = 0.5;
 /// Iterations of the fast kind.
-const FAST: usize = 12;
+pub(crate) const FAST: usize = 12;
 /// How often an increment is halved before it is given up.
 const HALVINGS: usize = 10;
 /// The weight of the iterate's stress in the matrix grows up to this.

@@ -1,24 +1,25 @@
 //! Trees: which body hangs from which, and the passes over their bodies.
 
+use super::Forces;
 use super::boughs::{self, Bough};
+use super::far::Ties;
 use super::kinds::Kinds;
-use super::passes::{Ending, Pass, answer, finish, prepare, write_down};
+use super::passes::{Pass, answer, finish, prepare, write_down};
 use super::record::Slot;
-use super::{Forces, REMEMBERED, Target};
+use super::room::Room;
 use crate::dual::larger;
-use crate::dual::ports::{NO_POINTS, Points};
+use crate::dual::ports::{NO_POINTS, Points, PortBlock};
 use crate::integrate::newton::NewtonBlock;
 use crate::joint::JointKind;
 use crate::math::lanes::{LANES, Lane, gather, place, scatter};
 use crate::math::small::*;
 use crate::model::Model;
+use crate::step::CLOSED;
 
 /// Bodies from which on trees are streamed.
 const LEAST: usize = 256;
 /// No joint.
 const NONE: u32 = u32::MAX;
-/// How far joints may be open at the end of a step, in units of the tolerance.
-const CLOSED: f64 = 10.0;
 
 /// What the body of a lane hangs from.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +50,31 @@ impl Hung {
         joints: [NONE; LANES],
         signs: [0.0; LANES],
     };
+
+    /// How far the bodies are from what they hang from, m: their first points, from the second ones
+    /// of other blocks.
+    fn open<'a>(
+        &self,
+        bases: &[Lane; 3],
+        world: f64,
+        tips: impl Fn(usize) -> &'a [Lane; 3],
+    ) -> f64 {
+        let mut most = 0.0;
+        for lane in 0..LANES {
+            let above = match self.parents[lane] {
+                Parent::Nothing => continue,
+                Parent::World(point) => scale(&point, world),
+                Parent::Body(body) => {
+                    let (above, at) = place(body as usize);
+                    gather(tips(above), at)
+                }
+            };
+            for gap in sub(&gather(bases, lane), &above) {
+                most = larger(gap.abs(), most);
+            }
+        }
+        most
+    }
 }
 
 /// Trees of ball joints in which parents come before their children, and the memory of their step.
@@ -57,11 +83,6 @@ pub(super) struct Grove {
     boughs: Vec<Bough>,
     /// Whether no bough has children yet.
     clear: bool,
-    /// The unknowns and their points; empty where predicting twice is cheaper than keeping them.
-    newton: Vec<NewtonBlock>,
-    slots: Vec<Slot>,
-    /// Rotational stiffness of the bodies, N m; only where nothing is kept.
-    geometric: Vec<[Lane; 3]>,
     /// By how much the points would move apart in a step, m, and where the second ones are, m.
     drifts: Vec<Points>,
     tips: Vec<[Lane; 3]>,
@@ -74,11 +95,11 @@ impl Grove {
         if model.bodies.len() < LEAST {
             return None;
         }
-        Grove::with(model, model.bodies.len() <= REMEMBERED)
+        Grove::with(model)
     }
 
     /// The same for trees of any size.
-    pub fn with(model: &Model, keep: bool) -> Option<(Grove, Kinds)> {
+    pub fn with(model: &Model) -> Option<(Grove, Kinds)> {
         let rows = 3 * model.joints.len();
         let plain = model.dual_rows() == rows && model.rows() == rows;
         if model.joints.is_empty() || !plain || model.bodies.len() >= NONE as usize {
@@ -119,14 +140,10 @@ impl Grove {
             }
             scatter(&mut points[above][1], lane, &parent.point);
         }
-        let kept = if keep { blocks } else { 0 };
         let grove = Grove {
             hung,
             boughs: vec![Bough::ZERO; blocks],
             clear: true,
-            newton: vec![NewtonBlock::ZERO; kept],
-            slots: vec![Slot::ZERO; kept],
-            geometric: vec![[[0.0; LANES]; 3]; blocks],
             drifts: vec![NO_POINTS; blocks],
             tips: vec![[[0.0; LANES]; 3]; blocks],
         };
@@ -140,64 +157,69 @@ impl Grove {
         &mut self,
         pass: &Pass,
         forces: &mut Forces,
-        mut target: Target,
+        mut room: Room,
     ) -> Option<[f64; 2]> {
-        if !std::mem::replace(&mut self.clear, false) {
-            self.boughs.iter_mut().for_each(Bough::clear);
-        }
-        self.eliminate(pass)?;
-        let found = self.answer(pass, &mut forces[0], &mut target)?;
+        self.clear_boughs();
+        self.predict(pass, &mut room)?;
+        let found = self.answer(pass, &mut forces[0], &mut room)?;
         if !(found[1] <= CLOSED * pass.rule.residual) {
             return None;
         }
-        self.gather_up(pass);
-        self.finish(pass, &mut forces[1], &mut target)?;
+        let drifts = std::mem::take(&mut self.drifts);
+        self.gather_up(pass, |block| &drifts[block]);
+        self.drifts = drifts;
+        self.finish(pass, &mut forces[1], room)?;
         self.clear = true;
         Some(found)
     }
 
+    /// No bough has children.
+    fn clear_boughs(&mut self) {
+        if !std::mem::replace(&mut self.clear, false) {
+            self.boughs.iter_mut().for_each(Bough::clear);
+        }
+    }
+
     /// From the leaves: predicts bodies and eliminates them.
-    fn eliminate(&mut self, pass: &Pass) -> Option<()> {
-        let kept = !self.newton.is_empty();
+    fn predict(&mut self, pass: &Pass, room: &mut Room) -> Option<()> {
+        let kept = room.is_kept();
         let (mut local, mut slot) = (NewtonBlock::ZERO, Slot::ZERO);
         for block in (0..self.hung.len()).rev() {
             let (n, slot) = match kept {
-                true => (&mut self.newton[block], &mut self.slots[block]),
+                true => (&mut room.newton[block], &mut room.slots[block]),
                 false => (&mut local, &mut slot),
             };
             prepare(pass, block, n, slot)?;
-            let hung = &self.hung[block];
-            let mut safe = true;
-            if !hung.nested {
-                safe = boughs::eliminate(
-                    pass.level,
-                    &mut self.boughs[block],
-                    &slot.ports,
-                    &hung.hangs,
-                );
-            }
-            for lane in (0..LANES).rev() {
-                if hung.nested {
-                    let bough = &mut self.boughs[block];
-                    safe &= bough.eliminate(lane, &slot.ports, hung.hangs[lane]);
-                }
-                if let Parent::Body(body) = hung.parents[lane] {
-                    let (stiffness, pull) = self.boughs[block].share(lane);
-                    let (above, at) = place(body as usize);
-                    self.boughs[above].hang(at, &stiffness, &pull);
-                }
-            }
-            if !safe {
-                return None;
-            }
+            self.eliminate(pass, block, &slot.ports)?;
         }
         Some(())
     }
 
-    /// From the leaves, for the velocities.
-    fn gather_up(&mut self, pass: &Pass) {
+    /// Eliminates the bodies of a block, after those that hang from them.
+    fn eliminate(&mut self, pass: &Pass, block: usize, ports: &PortBlock) -> Option<()> {
+        let hung = &self.hung[block];
+        let mut safe = true;
+        if !hung.nested {
+            safe = boughs::eliminate(pass.level, &mut self.boughs[block], ports, &hung.hangs);
+        }
+        for lane in (0..LANES).rev() {
+            if hung.nested {
+                let bough = &mut self.boughs[block];
+                safe &= bough.eliminate(lane, ports, hung.hangs[lane]);
+            }
+            if let Parent::Body(body) = hung.parents[lane] {
+                let (stiffness, pull) = self.boughs[block].share(lane);
+                let (above, at) = place(body as usize);
+                self.boughs[above].hang(at, &stiffness, &pull);
+            }
+        }
+        safe.then_some(())
+    }
+
+    /// From the leaves, for another right-hand side: where points would be, m.
+    fn gather_up<'a>(&mut self, pass: &Pass, places: impl Fn(usize) -> &'a Points) {
         for block in (0..self.hung.len()).rev() {
-            let (hung, drifts) = (&self.hung[block], &self.drifts[block]);
+            let (hung, drifts) = (&self.hung[block], places(block));
             if !hung.nested {
                 boughs::gather_up(pass.level, &mut self.boughs[block], drifts);
             }
@@ -257,58 +279,77 @@ impl Grove {
         &mut self,
         pass: &Pass,
         forces: &mut [[f64; 3]],
-        target: &mut Target,
+        room: &mut Room,
     ) -> Option<[f64; 2]> {
-        let kept = !self.newton.is_empty();
+        let kept = room.is_kept();
         let (mut local, mut slot) = (NewtonBlock::ZERO, Slot::ZERO);
         let (mut update, mut open) = (0.0, 0.0);
         for block in 0..self.hung.len() {
             self.descend(pass, block, 1.0, forces, &mut slot.ports.force);
             self.boughs[block].clear_pull();
-            let n = self.newton.get_mut(block).unwrap_or(&mut local);
+            let n = room.newton.get_mut(block).unwrap_or(&mut local);
             update = larger(answer(pass, block, kept, n, &mut slot)?, update);
             if !kept {
-                self.geometric[block] = n.geometric;
-                write_down(n, &mut target.next[block]);
+                room.geometric[block] = n.geometric;
+                write_down(n, &mut room.next[block]);
             }
-            for (drift, rate) in self.drifts[block].iter_mut().zip(&slot.rates) {
-                for (drift, rate) in drift.iter_mut().zip(rate) {
-                    *drift = rate.map(|v| pass.scheme.h * v);
-                }
-            }
+            self.drifts[block] = slot.drifts(pass.scheme.h);
             self.tips[block] = slot.ports.place[1];
-            for lane in 0..LANES {
-                let above = match self.hung[block].parents[lane] {
-                    Parent::Nothing => continue,
-                    Parent::World(point) => point,
-                    Parent::Body(body) => {
-                        let (above, at) = place(body as usize);
-                        gather(&self.tips[above], at)
-                    }
-                };
-                for gap in sub(&gather(&slot.ports.place[0], lane), &above) {
-                    open = larger(gap.abs(), open);
-                }
-            }
+            let tip = |above: usize| &self.tips[above];
+            open = larger(self.hung[block].open(&slot.ports.place[0], 1.0, tip), open);
         }
         Some([update, open])
     }
 
     /// From the roots: the velocities that the joints allow.
-    fn finish(&mut self, pass: &Pass, forces: &mut [[f64; 3]], target: &mut Target) -> Option<()> {
-        let kept = !self.newton.is_empty();
+    fn finish(&mut self, pass: &Pass, forces: &mut [[f64; 3]], mut room: Room) -> Option<()> {
+        let kept = room.is_kept();
         let (mut local, mut slot) = (NewtonBlock::ZERO, Slot::ZERO);
+        let unknowns = std::mem::take(&mut room.newton);
         for block in 0..self.hung.len() {
             self.descend(pass, block, 0.0, forces, &mut slot.ports.force);
             self.boughs[block].clear();
-            let n = self.newton.get_mut(block).unwrap_or(&mut local);
-            let ending = Ending {
-                geometric: &self.geometric[block],
-                next: &mut target.next[block],
-                memory: &mut target.memory[block],
-            };
-            finish(pass, block, kept, n, &mut slot, ending)?;
+            let n = unknowns.get_mut(block).unwrap_or(&mut local);
+            finish(pass, block, kept, n, &mut slot, room.ending(block))?;
         }
         Some(())
+    }
+}
+
+impl Ties for Grove {
+    fn threads(&self) -> usize {
+        1
+    }
+
+    fn solve(
+        &mut self,
+        pass: &Pass,
+        slots: &mut [Slot],
+        fresh: bool,
+        world: f64,
+        forces: &mut [[f64; 3]],
+    ) -> Option<()> {
+        if fresh {
+            self.clear_boughs();
+            for (block, slot) in slots.iter().enumerate().rev() {
+                self.eliminate(pass, block, &slot.ports)?;
+            }
+        } else {
+            self.gather_up(pass, |block| &slots[block].ports.place);
+        }
+        for (block, slot) in slots.iter_mut().enumerate() {
+            self.descend(pass, block, world, forces, &mut slot.ports.force);
+            self.boughs[block].clear_pull();
+        }
+        Some(())
+    }
+
+    fn open(&mut self, slots: &[Slot], world: f64) -> f64 {
+        let mut most = 0.0;
+        for (hung, slot) in self.hung.iter().zip(slots) {
+            let tip = |above: usize| &slots[above].ports.place[1];
+            most = larger(hung.open(&slot.ports.place[0], world, tip), most);
+        }
+        most
     }
 }

@@ -155,6 +155,11 @@ impl Links {
         self.joints = (0..=blocks).map(starts).collect();
     }
 
+    /// Joints in all.
+    pub fn count(&self) -> usize {
+        self.links.len()
+    }
+
     /// Joints of each chain.
     pub fn chains(&self) -> Vec<Range<usize>> {
         let mut chains = Vec::new();
@@ -222,11 +227,11 @@ impl AtPorts {
 
 /// The numbers of the joints, read off the slots of their bodies.
 impl Links {
-    /// How far a joint is open, m.
+    /// How far a joint is open, m. Points of the world are where they are times `world`.
     #[inline(always)]
-    pub fn gap<'a>(&self, joint: usize, slot: impl Fn(usize) -> &'a Slot) -> V3 {
+    pub fn gap<'a>(&self, joint: usize, world: f64, slot: impl Fn(usize) -> &'a Slot) -> V3 {
         let place = |end: End| match end.spot() {
-            Spot::World(point) => self.worlds[point],
+            Spot::World(point) => scale(&self.worlds[point], world),
             Spot::Port { block, lane, port } => gather(&slot(block).ports.place[port], lane),
         };
         let [a, b] = self.links[joint].ends;

@@ -14,12 +14,14 @@
 //! 5. bodies: project the velocity and finish.
 //!
 //! The arithmetic is that of the general step, kernel by kernel; for chains the results have the
-//! same bits, for trees they agree to rounding (tested). Whatever is out of the ordinary (a second
-//! linearisation, a weak pivot, a crushed body) is left to the general step, which starts afresh
-//! from the untouched state. Small nets are bent here as well (`web/bent.rs`).
+//! same bits, for trees they agree to rounding (tested). A step that one linear solve is not enough
+//! for is made again with all unknowns kept (`far.rs`). Whatever else is out of the ordinary (a weak
+//! pivot, a crushed body, an iteration that runs away) is left to the general step, which starts
+//! afresh from the untouched state.
 
 mod boughs;
 mod elements;
+mod far;
 mod grove;
 mod kinds;
 mod lines;
@@ -27,20 +29,25 @@ mod links;
 mod mesh;
 mod passes;
 mod record;
+mod room;
 #[cfg(test)]
 mod tests;
 mod web;
 
 use crate::dual::SolverChoice;
 use crate::integrate::{Integrator, tempered};
+use crate::math::lanes::{LANES, Lane};
 use crate::math::union::Union;
-use crate::model::{MemoryBlock, Model, State, StateBlock};
+use crate::model::{Model, State};
 use crate::settings::{Settings, Workspace};
-use crate::step::{Rest, StepReport};
+use crate::step::StepReport;
+use far::Far;
 use grove::Grove;
 use kinds::Kinds;
 use lines::Lines;
 use passes::Pass;
+use record::Slot;
+use room::Room;
 use web::Web;
 
 /// Bodies whose unknowns stay in the second cache; beyond, predicting twice is cheaper.
@@ -52,13 +59,6 @@ const SMALL: usize = 64;
 
 /// Force of each joint: of the position solve, and of the velocity solve, N.
 type Forces = [Vec<[f64; 3]>; 2];
-
-/// Where the next state is made, by block.
-struct Target<'a> {
-    next: &'a mut [StateBlock],
-    /// What the next step is to remember.
-    memory: &'a mut [MemoryBlock],
-}
 
 /// What the world is made of.
 enum Shape {
@@ -73,8 +73,20 @@ pub(crate) struct Stream {
     /// Constants of the blocks.
     kinds: Kinds,
     forces: Forces,
-    /// When the general step is taken at once.
-    rest: Rest,
+    /// Room for one more force a joint, N.
+    more: Vec<[f64; 3]>,
+    /// Whether unknowns are kept from one pass to the next even in an ordinary step.
+    keeps: bool,
+    /// Points of blocks that are kept; sized when they are needed first.
+    slots: Vec<Slot>,
+    /// Rotational stiffness of blocks that are not, N m.
+    geometric: Vec<[Lane; 3]>,
+    /// Whether the last step was out of the ordinary. The next one then is not tried as one that is
+    /// not: it has the same bits either way.
+    was_far: bool,
+    /// Steps that were made.
+    #[cfg(test)]
+    taken: usize,
 }
 
 impl Stream {
@@ -103,7 +115,13 @@ impl Stream {
             shape,
             kinds,
             forces: [0, 1].map(|_| vec![[0.0; 3]; model.joints.len()]),
-            rest: Rest::default(),
+            more: vec![[0.0; 3]; model.joints.len()],
+            keeps: model.bodies.len() <= REMEMBERED,
+            slots: Vec::new(),
+            geometric: vec![[[0.0; LANES]; 3]; model.params.len()],
+            was_far: false,
+            #[cfg(test)]
+            taken: 0,
         }
     }
 
@@ -124,23 +142,22 @@ impl Stream {
         work: &mut Workspace,
         h: f64,
     ) -> Option<StepReport> {
-        if self.rest.is_on() {
-            return None;
-        }
-        let report = self.try_step(model, state, work, h);
-        // Which way a step goes must not depend on the steps before where that can be seen.
-        if matches!(self.shape, Shape::Lines(_)) {
-            self.rest.note(report.is_some());
-        }
-        report
+        let ordinary = match self.was_far {
+            true => None,
+            false => self.try_step(state, work, h, false),
+        };
+        let report = ordinary.or_else(|| self.try_step(state, work, h, true))?;
+        self.commit(model, state, work, h);
+        Some(report)
     }
 
+    /// Finds the next state: as that of an ordinary step, or with Newton's iteration.
     fn try_step(
         &mut self,
-        model: &Model,
-        state: &mut State,
+        state: &State,
         work: &mut Workspace,
         h: f64,
+        far: bool,
     ) -> Option<StepReport> {
         let pass = Pass {
             level: work.level,
@@ -150,17 +167,39 @@ impl Stream {
             kinds: &self.kinds,
             rule: work.settings.iteration(),
         };
-        let target = Target {
+        let kept = if far || self.keeps {
+            work.newton.len()
+        } else {
+            0
+        };
+        if kept > 0 && self.slots.is_empty() {
+            self.slots.resize(kept, Slot::ZERO);
+        }
+        let room = Room {
+            first: 0,
+            newton: &mut work.newton[..kept],
+            slots: &mut self.slots[..kept],
+            turns: &mut work.bent,
+            geometric: &mut self.geometric,
             next: &mut work.next,
             memory: &mut work.memory,
         };
-        let forces = &mut self.forces;
+        let (forces, more) = (&mut self.forces, &mut self.more);
+        if far {
+            self.was_far = true;
+            let (report, was_far) = match &mut self.shape {
+                Shape::Lines(lines) => Far::new(&pass, &mut **lines, room, more).advance(forces)?,
+                Shape::Grove(grove) => Far::new(&pass, grove, room, more).advance(forces)?,
+                Shape::Web(web) => Far::new(&pass, &mut **web, room, more).advance(forces)?,
+            };
+            self.was_far = was_far;
+            return Some(report);
+        }
         let [update, residual] = match &mut self.shape {
-            Shape::Lines(lines) => lines.advance(&pass, forces, target)?,
-            Shape::Grove(grove) => grove.advance(&pass, forces, target)?,
-            Shape::Web(web) => web.advance(&pass, forces, target)?,
+            Shape::Lines(lines) => lines.advance(&pass, forces, room)?,
+            Shape::Grove(grove) => grove.advance(&pass, forces, room)?,
+            Shape::Web(web) => web.advance(&pass, forces, room)?,
         };
-        self.commit(model, state, work, h);
         Some(StepReport::ordinary(update, residual))
     }
 
@@ -175,6 +214,10 @@ impl Stream {
         state.held.copy_from_slice(second);
         state.measure_coordinates(model);
         state.time += h;
+        #[cfg(test)]
+        {
+            self.taken += 1;
+        }
     }
 }
 

@@ -27,7 +27,7 @@ impl Pass<'_> {
         &self.kicks[block.min(self.kicks.len() - 1)]
     }
 
-    fn params(&self, block: usize) -> &ParamBlock {
+    pub fn params(&self, block: usize) -> &ParamBlock {
         &self.kinds.of(block).params
     }
 }
@@ -76,7 +76,10 @@ pub(super) fn answer(
     if !is_settled(pass, block, update, &newton::STRAIGHT, n) {
         return None;
     }
-    turn(pass, block, n, slot)?;
+    turn(pass, block, false, n)?;
+    ports::find_velocities(pass.level, n, &mut slot.ports);
+    slot.rates = slot.ports.place;
+    ports::find_places(pass.level, n, &mut slot.ports);
     Some(update)
 }
 
@@ -106,27 +109,15 @@ pub(super) fn bend(pass: &Pass, turn: &mut [Lane; 3], n: &mut NewtonBlock, slot:
     ports::find_places(pass.level, n, &mut slot.ports);
 }
 
-/// The velocity before its projection, and the rates and places of the points. Nothing if a body is
-/// crushed.
-pub(super) fn turn(pass: &Pass, block: usize, n: &mut NewtonBlock, slot: &mut Slot) -> Option<()> {
+/// The velocity before its projection; `far` says that bodies were linearised more than once.
+/// Nothing if a body is crushed.
+pub(super) fn turn(pass: &Pass, block: usize, far: bool, n: &mut NewtonBlock) -> Option<()> {
     let (params, level, scheme) = (pass.params(block), pass.level, &pass.scheme);
-    if !tempered::turn_velocity(level, params, scheme, false, n) {
+    if !tempered::turn_velocity(level, params, scheme, far, n) {
         return None;
     }
     tempered::project_free(level, params, pass.kick(block), scheme, n);
-    ports::find_velocities(level, n, &mut slot.ports);
-    slot.rates = slot.ports.place;
-    ports::find_places(level, n, &mut slot.ports);
     Some(())
-}
-
-/// Adds what the forces of the slot do to the velocity, the `first` or more of them, and finds the
-/// rates of the points.
-pub(super) fn project(pass: &Pass, first: bool, n: &mut NewtonBlock, slot: &mut Slot) {
-    ports::put_loads(pass.level, &slot.ports, n);
-    tempered::project_add(pass.level, first, &pass.scheme, n);
-    ports::find_velocities(pass.level, n, &mut slot.ports);
-    slot.rates = slot.ports.place;
 }
 
 /// What the last pass over a block reads and writes beside its unknowns.

@@ -106,6 +106,8 @@ pub(super) struct Source<'a, S> {
     pub slots: S,
     /// Its first joint.
     pub first: usize,
+    /// Points of the world are where they are times this.
+    pub world: f64,
 }
 
 impl<S: Slots> LineSource for Source<'_, S> {
@@ -128,7 +130,8 @@ impl<S: Slots> LineSource for Source<'_, S> {
 
     #[inline(always)]
     fn right(&self, node: usize) -> [f64; 3] {
-        self.links
-            .gap(self.first + node, |block| self.slots.slot(block))
+        self.links.gap(self.first + node, self.world, |block| {
+            self.slots.slot(block)
+        })
     }
 }

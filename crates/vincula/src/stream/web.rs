@@ -1,31 +1,30 @@
 //! Webs: nets of ball joints whose bodies are held at one or two points, solved for the places of
 //! the vertices where points meet.
 
-mod bent;
-
 use std::ops::Range;
 
 use vincula_blocks::{BlockMatrix, Cholesky, CholeskyOptions, Factorization, both};
 
+use super::Forces;
 use super::elements::{self, Element};
+use super::far::Ties;
 use super::kinds::Kinds;
 use super::mesh::{Mesh, NONE, body_and_port};
-use super::passes::{Ending, Pass, answer, finish, prepare, write_down};
+use super::passes::{Pass, answer, finish, prepare, write_down};
 use super::record::Slot;
-use super::{Forces, REMEMBERED, Target};
+use super::room::{Room, in_halves};
 use crate::dual::larger;
-use crate::dual::ports::{PORTS, Points};
+use crate::dual::ports::{NO_POINTS, PORTS, Points};
 use crate::integrate::newton::NewtonBlock;
-use crate::math::lanes::{LANES, Lane, gather, place, scatter};
+use crate::math::lanes::{LANES, gather, place, scatter};
 use crate::math::small::*;
-use crate::model::{MemoryBlock, Model, StateBlock};
+use crate::model::Model;
+use crate::step::CLOSED;
 
 /// Bodies from which on webs are streamed.
 const LEAST: usize = 64;
 /// Bodies a thread is worth.
 const WORTH_A_THREAD: usize = 2048;
-/// How far points may be from their vertices at the end of a step, in units of the tolerance.
-const CLOSED: f64 = 10.0;
 
 /// A web, and the memory of its step.
 pub(super) struct Web {
@@ -37,60 +36,24 @@ pub(super) struct Web {
     /// Where vertices are counted from, and where they are from there, m.
     from: Vec<V3>,
     moved: Vec<f64>,
-    /// The unknowns and their points; empty where predicting twice is cheaper than keeping them.
-    newton: Vec<NewtonBlock>,
-    slots: Vec<Slot>,
-    /// Rotational stiffness of the bodies, N m; only where nothing is kept.
-    geometric: Vec<[Lane; 3]>,
-    /// What bodies were bent by, rad; only where they are kept.
-    turns: Vec<[Lane; 3]>,
-    /// Forces of joints that are still to be added, N.
-    more: Vec<[f64; 3]>,
 }
 
 /// What a pass writes, by block.
 struct Blocks<'a> {
-    first: usize,
+    room: Room<'a>,
     elements: &'a mut [Element],
-    newton: &'a mut [NewtonBlock],
-    slots: &'a mut [Slot],
-    geometric: &'a mut [[Lane; 3]],
-    turns: &'a mut [[Lane; 3]],
-    next: &'a mut [StateBlock],
-    memory: &'a mut [MemoryBlock],
 }
 
 impl<'a> Blocks<'a> {
-    fn split(self, half: usize) -> (Blocks<'a>, Blocks<'a>) {
-        let kept = half.min(self.newton.len());
+    fn halve(self) -> (Blocks<'a>, Blocks<'a>) {
+        let half = self.elements.len() / 2;
+        let (room, room2) = self.room.split(half);
         let (elements, elements2) = self.elements.split_at_mut(half);
-        let (newton, newton2) = self.newton.split_at_mut(kept);
-        let (slots, slots2) = self.slots.split_at_mut(kept);
-        let (geometric, geometric2) = self.geometric.split_at_mut(half);
-        let (turns, turns2) = self.turns.split_at_mut(kept);
-        let (next, next2) = self.next.split_at_mut(half);
-        let (memory, memory2) = self.memory.split_at_mut(half);
-        let first = Blocks {
-            first: 0,
-            elements,
-            newton,
-            slots,
-            geometric,
-            turns,
-            next,
-            memory,
-        };
         let second = Blocks {
-            first: half,
+            room: room2,
             elements: elements2,
-            newton: newton2,
-            slots: slots2,
-            geometric: geometric2,
-            turns: turns2,
-            next: next2,
-            memory: memory2,
         };
-        (first, second)
+        (Blocks { room, elements }, second)
     }
 }
 
@@ -101,16 +64,15 @@ impl Web {
             return None;
         }
         let most = (model.bodies.len() / WORTH_A_THREAD).clamp(1, 2);
-        Web::with(model, threads.min(most), model.bodies.len() <= REMEMBERED)
+        Web::with(model, threads.min(most))
     }
 
     /// The same of any size, on so many threads.
-    pub fn with(model: &Model, threads: usize, keep: bool) -> Option<(Web, Kinds)> {
+    pub fn with(model: &Model, threads: usize) -> Option<(Web, Kinds)> {
         let (mesh, kinds) = Mesh::find(model)?;
         let mut solver = Cholesky::symbolic(&mesh.pattern, &CholeskyOptions::default()).ok()?;
         solver.threads = threads;
         let (blocks, free) = (mesh.corners.len(), mesh.free());
-        let kept = if keep { blocks } else { 0 };
         let web = Web {
             threads,
             elements: vec![Element::ZERO; blocks],
@@ -118,11 +80,6 @@ impl Web {
             solver,
             from: vec![[0.0; 3]; free + mesh.nails.len()],
             moved: vec![0.0; 3 * (free + mesh.nails.len())],
-            newton: vec![NewtonBlock::ZERO; kept],
-            slots: vec![Slot::ZERO; kept],
-            geometric: vec![[[0.0; LANES]; 3]; blocks],
-            turns: vec![[[0.0; LANES]; 3]; kept],
-            more: vec![[0.0; 3]; model.joints.len()],
             mesh,
         };
         Some((web, kinds))
@@ -133,29 +90,23 @@ impl Web {
     pub fn advance(
         &mut self,
         pass: &Pass,
-        forces: &mut Forces,
-        mut target: Target,
+        [first, second]: &mut Forces,
+        mut room: Room,
     ) -> Option<[f64; 2]> {
-        self.each_block(&mut target, |web, at| stiffen_all(pass, web, at))?;
+        self.each_block(room.again(), |web, at| stiffen_all(pass, web, at))?;
         self.count_from(1.0);
-        self.each_block(&mut target, |web, at| pull_all(pass, web, at))?;
+        self.each_element(|web, block, element| pull(pass, web, block, element));
         self.factor()?;
-        self.solve()?;
-        let found = self.each_block(&mut target, |web, at| answer_all(pass, web, at));
-        let [update, off] = match found {
-            Some(found) => found,
-            None if self.newton.is_empty() => return None,
-            None => return self.advance_bent(pass, forces, &mut target),
-        };
+        self.solve_vertices()?;
+        let [update, off] = self.each_block(room.again(), |web, at| answer_all(pass, web, at))?;
         if !(off <= CLOSED * pass.rule.residual) {
             return None;
         }
-        let [first, second] = forces;
         self.share_forces(first);
         self.count_from(0.0);
-        self.each_block(&mut target, |web, at| pull_all(pass, web, at))?;
-        self.solve()?;
-        self.each_block(&mut target, |web, at| finish_all(pass, web, at))?;
+        self.each_element(|web, block, element| pull(pass, web, block, element));
+        self.solve_vertices()?;
+        self.each_block(room, |web, at| finish_all(pass, web, at))?;
         self.share_forces(second);
         Some([update, 2.0 * off])
     }
@@ -163,7 +114,7 @@ impl Web {
     /// Runs a pass over all blocks, in two halves on two threads.
     fn each_block(
         &mut self,
-        target: &mut Target,
+        room: Room,
         run: impl Fn(&Vertices, Blocks) -> Option<[f64; 2]> + Sync,
     ) -> Option<[f64; 2]> {
         let vertices = Vertices {
@@ -171,23 +122,26 @@ impl Web {
             from: &self.from,
             moved: &self.moved,
         };
-        let blocks = Blocks {
-            first: 0,
-            elements: &mut self.elements,
-            newton: &mut self.newton,
-            slots: &mut self.slots,
-            geometric: &mut self.geometric,
-            turns: &mut self.turns,
-            next: target.next,
-            memory: target.memory,
+        let elements = &mut self.elements[..];
+        let blocks = Blocks { room, elements };
+        in_halves(self.threads, blocks, Blocks::halve, |at| run(&vertices, at))
+    }
+
+    /// The same for what concerns nothing else.
+    fn each_element(&mut self, run: impl Fn(&Vertices, usize, &mut Element) + Sync) {
+        let vertices = Vertices {
+            mesh: &self.mesh,
+            from: &self.from,
+            moved: &self.moved,
         };
-        if self.threads < 2 {
-            return run(&vertices, blocks);
-        }
-        let (one, two) = blocks.split(self.mesh.corners.len() / 2);
-        let (one, two) = both(self.threads, || run(&vertices, one), || run(&vertices, two));
-        let (one, two) = (one?, two?);
-        Some([0, 1].map(|k| larger(one[k], two[k])))
+        let half = self.elements.len() / 2;
+        let (one, two) = self.elements.split_at_mut(half);
+        let walk = |first: usize, elements: &mut [Element]| {
+            for (k, element) in elements.iter_mut().enumerate() {
+                run(&vertices, first + k, element);
+            }
+        };
+        both(self.threads, || walk(0, one), || walk(half, two));
     }
 
     /// Counts vertices from where their first points would be; those that do not move from where
@@ -264,7 +218,7 @@ impl Web {
     }
 
     /// Lets the vertices go where forces cancel.
-    fn solve(&mut self) -> Option<()> {
+    fn solve_vertices(&mut self) -> Option<()> {
         let Web {
             mesh,
             elements,
@@ -366,14 +320,71 @@ impl Vertices<'_> {
     }
 }
 
+impl Ties for Web {
+    fn threads(&self) -> usize {
+        self.threads
+    }
+
+    fn solve(
+        &mut self,
+        pass: &Pass,
+        slots: &mut [Slot],
+        fresh: bool,
+        world: f64,
+        forces: &mut [[f64; 3]],
+    ) -> Option<()> {
+        let at = &*slots;
+        self.each_element(|web, block, element| {
+            if fresh {
+                let both = &web.mesh.corners[block].both;
+                elements::stiffen(pass.level, &at[block].ports, both, element);
+            }
+            element.places = at[block].ports.place;
+        });
+        self.count_from(world);
+        self.each_element(|web, block, element| pull(pass, web, block, element));
+        if fresh {
+            self.factor()?;
+        }
+        self.solve_vertices()?;
+        self.each_element(|web, block, element| {
+            elements::relax(pass.level, &web.moved(block), element);
+        });
+        for (slot, element) in slots.iter_mut().zip(&self.elements) {
+            slot.ports.force = element.forces;
+        }
+        self.share_forces(forces);
+        Some(())
+    }
+
+    fn open(&mut self, slots: &[Slot], world: f64) -> f64 {
+        for (slot, element) in slots.iter().zip(&mut self.elements) {
+            element.places = slot.ports.place;
+        }
+        self.count_from(world);
+        let vertices = Vertices {
+            mesh: &self.mesh,
+            from: &self.from,
+            moved: &self.moved,
+        };
+        let mut most = 0.0;
+        for (block, slot) in slots.iter().enumerate() {
+            let off = vertices.off(block, &NO_POINTS, &slot.ports.place);
+            most = larger(off, most);
+        }
+        most
+    }
+}
+
 /// First pass: predicts bodies and finds their stiffness.
 fn stiffen_all(pass: &Pass, vertices: &Vertices, blocks: Blocks) -> Option<[f64; 2]> {
-    let kept = !blocks.newton.is_empty();
+    let Blocks { room, elements } = blocks;
+    let kept = room.is_kept();
     let (mut local, mut slot) = (NewtonBlock::ZERO, Slot::ZERO);
-    for (k, element) in blocks.elements.iter_mut().enumerate() {
-        let block = blocks.first + k;
+    for (k, element) in elements.iter_mut().enumerate() {
+        let block = room.first + k;
         let (n, slot) = match kept {
-            true => (&mut blocks.newton[k], &mut blocks.slots[k]),
+            true => (&mut room.newton[k], &mut room.slots[k]),
             false => (&mut local, &mut slot),
         };
         prepare(pass, block, n, slot)?;
@@ -384,29 +395,27 @@ fn stiffen_all(pass: &Pass, vertices: &Vertices, blocks: Blocks) -> Option<[f64;
 }
 
 /// The forces at the points if the vertices were where they are counted from.
-fn pull_all(pass: &Pass, vertices: &Vertices, blocks: Blocks) -> Option<[f64; 2]> {
-    for (k, element) in blocks.elements.iter_mut().enumerate() {
-        elements::pull(pass.level, &vertices.from(blocks.first + k), element);
-    }
-    Some([0.0; 2])
+fn pull(pass: &Pass, vertices: &Vertices, block: usize, element: &mut Element) {
+    elements::pull(pass.level, &vertices.from(block), element);
 }
 
 /// Second pass: what the forces do to the bodies. Returns the largest change of an entry of A and
 /// how far points are from their vertices, m.
 fn answer_all(pass: &Pass, vertices: &Vertices, blocks: Blocks) -> Option<[f64; 2]> {
-    let kept = !blocks.newton.is_empty();
+    let Blocks { room, elements } = blocks;
+    let kept = room.is_kept();
     let (mut local, mut slot) = (NewtonBlock::ZERO, Slot::ZERO);
     let (mut update, mut off) = (0.0, 0.0);
-    for (k, element) in blocks.elements.iter_mut().enumerate() {
-        let block = blocks.first + k;
+    for (k, element) in elements.iter_mut().enumerate() {
+        let block = room.first + k;
         let moved = vertices.moved(block);
         elements::relax(pass.level, &moved, element);
         slot.ports.force = element.forces;
-        let n = blocks.newton.get_mut(k).unwrap_or(&mut local);
+        let n = room.newton.get_mut(k).unwrap_or(&mut local);
         update = larger(answer(pass, block, kept, n, &mut slot)?, update);
         if !kept {
-            blocks.geometric[k] = n.geometric;
-            write_down(n, &mut blocks.next[k]);
+            room.geometric[k] = n.geometric;
+            write_down(n, &mut room.next[k]);
         }
         off = larger(vertices.off(block, &moved, &slot.ports.place), off);
         element.places = slot.drifts(pass.scheme.h);
@@ -416,19 +425,16 @@ fn answer_all(pass: &Pass, vertices: &Vertices, blocks: Blocks) -> Option<[f64; 
 
 /// Third pass: the velocities that the joints allow.
 fn finish_all(pass: &Pass, vertices: &Vertices, blocks: Blocks) -> Option<[f64; 2]> {
-    let kept = !blocks.newton.is_empty();
+    let Blocks { mut room, elements } = blocks;
+    let kept = room.is_kept();
     let (mut local, mut slot) = (NewtonBlock::ZERO, Slot::ZERO);
-    for (k, element) in blocks.elements.iter_mut().enumerate() {
-        let block = blocks.first + k;
+    let unknowns = std::mem::take(&mut room.newton);
+    for (k, element) in elements.iter_mut().enumerate() {
+        let block = room.first + k;
         elements::relax(pass.level, &vertices.moved(block), element);
         slot.ports.force = element.forces;
-        let n = blocks.newton.get_mut(k).unwrap_or(&mut local);
-        let ending = Ending {
-            geometric: &blocks.geometric[k],
-            next: &mut blocks.next[k],
-            memory: &mut blocks.memory[k],
-        };
-        finish(pass, block, kept, n, &mut slot, ending)?;
+        let n = unknowns.get_mut(k).unwrap_or(&mut local);
+        finish(pass, block, kept, n, &mut slot, room.ending(k))?;
     }
     Some([0.0; 2])
 }
