@@ -15,23 +15,41 @@
 //! slow, but it cannot fail, and its energy is bounded by that of the start.
 
 use super::Workspace;
-use crate::integrate::newton::Stiffening;
+use crate::integrate::newton::{NewtonBlock, Stiffening};
 use crate::integrate::{Scheme, newton};
 use crate::math::lanes::LANES;
-use crate::model::{Model, State};
+use crate::model::{Model, State, StateBlock};
+
+/// The iterates that a descent moves.
+pub(crate) trait Iterates {
+    /// Whether contacts act, which are no part of the potential.
+    fn has_contacts(&self) -> bool;
+    /// Whether springs, drives or limits act, which are not either.
+    fn has_axes(&self) -> bool;
+    /// The potential of the iterate, J.
+    fn potential(&mut self) -> f64;
+    /// Moves by the increment, taken as a rotation and a strain.
+    fn retract(&mut self);
+    /// Goes to where the step starts.
+    fn stand(&mut self);
+    /// Takes the joint loads of the start.
+    fn take_loads(&mut self);
+    /// Does something to each iterate and the last one.
+    fn each(&mut self, act: impl Fn(&mut NewtonBlock, &mut StateBlock));
+}
 
 /// Change of an entry of A in one iteration beyond which it says nothing about a rotation.
-pub(crate) const TRUSTED: f64 = 0.5;
+const TRUSTED: f64 = 0.5;
 /// Iterations of the fast kind.
-pub(crate) const FAST: usize = 12;
+const FAST: usize = 12;
 /// How often an increment is halved before it is given up.
 const HALVINGS: usize = 10;
 /// The weight of the iterate's stress in the matrix grows up to this.
 const MOST_CAUTION: f64 = 64.0;
 
-/// Where the iteration is. The last iterate is in `work.next`.
+/// Where the iteration is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Descent {
+pub(crate) struct Descent {
     /// Linear solves so far.
     solves: usize,
     /// Weight of the iterate's own stress in the matrix; zero in the fast iteration.
@@ -42,7 +60,7 @@ pub(super) struct Descent {
 
 impl Descent {
     /// Before the first iteration.
-    pub(super) fn new() -> Descent {
+    pub(crate) fn new() -> Descent {
         Descent {
             solves: 0,
             caution: 0.0,
@@ -51,7 +69,7 @@ impl Descent {
     }
 
     /// The stiffness of stress that the next matrix needs.
-    pub(super) fn stiffening(&self) -> Stiffening {
+    pub(crate) fn stiffening(&self) -> Stiffening {
         match (self.solves, self.is_slow()) {
             (0, _) => Stiffening::Tempered,
             (_, true) => Stiffening::Cautious(self.caution),
@@ -60,181 +78,197 @@ impl Descent {
     }
 
     /// Whether the iteration is the slow one.
-    pub(super) fn is_slow(&self) -> bool {
+    pub(crate) fn is_slow(&self) -> bool {
         self.caution > 0.0
     }
 
     /// Remembers the iterate that is about to be linearised; only the slow iteration goes back
     /// to it.
-    pub(super) fn remember(&self, work: &mut Workspace) {
-        if !self.is_slow() {
-            return;
-        }
-        for &index in &work.active {
-            let (n, last) = (&work.newton[index], &mut work.next[index]);
-            last.a = n.a;
-            last.t = n.t;
+    pub(crate) fn remember(&self, at: &mut impl Iterates) {
+        if self.is_slow() {
+            at.each(remember);
         }
     }
 
     /// Whether the fast iteration has settled on something worse than standing still: far from
     /// the start there are other solutions, with bodies crushed or stretched. Then the slow
     /// iteration has to look for the right one.
-    pub(super) fn is_astray(
-        &mut self,
-        model: &Model,
-        state: &State,
-        work: &mut Workspace,
-        scheme: &Scheme,
-    ) -> bool {
-        let partial = !work.contacts.points.is_empty() || work.dual.has_axes();
+    pub(crate) fn is_astray(&mut self, at: &mut impl Iterates) -> bool {
+        let partial = at.has_contacts() || at.has_axes();
         if self.solves == 0 || self.is_slow() || partial {
             return false;
         }
-        let now = potential(model, work, scheme);
-        for &index in &work.active {
-            let (n, last) = (&work.newton[index], &mut work.next[index]);
-            (last.a, last.t) = (n.a, n.t);
-            let (n, start) = (&mut work.newton[index], &state.blocks[index]);
-            (n.a, n.t) = (start.a, start.t);
-        }
-        let standing = potential(model, work, scheme);
-        exchange(work);
+        let now = at.potential();
+        at.each(remember);
+        at.stand();
+        let standing = at.potential();
+        at.each(exchange);
         self.is_lost = !(now <= standing);
         self.is_lost
     }
 
     /// Goes on from an iterate that was bent: it is what an advance would have led to.
-    pub(super) fn note_bend(&mut self) {
+    pub(crate) fn note_bend(&mut self) {
         self.solves += 1;
     }
 
     /// Moves from the last iterate by as much of the increment as can be trusted, after a
     /// linear solve that changed an entry of A by `update`.
-    pub(super) fn advance(
-        &mut self,
-        model: &Model,
-        state: &State,
-        work: &mut Workspace,
-        scheme: &Scheme,
-        update: f64,
-    ) {
+    pub(crate) fn advance(&mut self, at: &mut impl Iterates, update: f64) {
         self.solves += 1;
         let trusted = update <= TRUSTED && self.solves < FAST && !self.is_lost;
-        if !work.contacts.points.is_empty() {
-            // Contacts are no part of the potential, and start from the pose of the flight.
-            self.caution = MOST_CAUTION.min((self.solves as f64 / 8.0).exp2().floor());
-            return;
-        }
-        if self.is_slow() && work.dual.has_axes() {
-            // Nor are springs, drives and limits.
+        // Contacts are no part of the potential, and start from the pose of the flight; nor are
+        // springs, drives and limits.
+        if at.has_contacts() || (self.is_slow() && at.has_axes()) {
             self.caution = MOST_CAUTION.min((self.solves as f64 / 8.0).exp2().floor());
             return;
         }
         if self.is_slow() {
-            if find_lower(model, work, scheme, update) < 1.0 {
+            if find_lower(at, update) < 1.0 {
                 self.caution = (2.0 * self.caution).min(MOST_CAUTION);
             }
             return;
         }
         if trusted {
-            retract(work);
+            at.retract();
         } else {
+            // The start of the step, where the joints are closed.
             self.caution = 1.0;
-            restart(state, work);
+            at.stand();
+            at.take_loads();
         }
-    }
-}
-
-/// The start of the step, where the joints are closed.
-fn restart(state: &State, work: &mut Workspace) {
-    for &index in &work.active {
-        let (n, past) = (&mut work.newton[index], &state.blocks[index]);
-        n.a = past.a;
-        n.t = past.t;
-        n.held = state.memory[index].load;
-    }
-}
-
-fn retract(work: &mut Workspace) {
-    for &index in &work.active {
-        newton::retract(work.level, &mut work.newton[index]);
     }
 }
 
 /// Halves the increment until the potential falls. Returns the fraction that is kept.
-fn find_lower(model: &Model, work: &mut Workspace, scheme: &Scheme, update: f64) -> f64 {
+fn find_lower(at: &mut impl Iterates, update: f64) -> f64 {
     if !update.is_finite() {
-        draw_back(work, 0.0);
+        at.each(|n, last| draw_back(n, last, 0.0));
         return 0.0;
     }
-    exchange(work);
-    let before = potential(model, work, scheme);
-    exchange(work);
+    at.each(exchange);
+    let before = at.potential();
+    at.each(exchange);
     let mut kept = (TRUSTED / update).min(1.0);
     if kept < 1.0 {
-        draw_back(work, kept);
+        at.each(|n, last| draw_back(n, last, kept));
     }
     for _ in 0..HALVINGS {
-        if potential(model, work, scheme) <= before {
+        if at.potential() <= before {
             return kept;
         }
         kept *= 0.5;
-        draw_back(work, 0.5);
+        at.each(|n, last| draw_back(n, last, 0.5));
     }
-    draw_back(work, 0.0);
+    at.each(|n, last| draw_back(n, last, 0.0));
     0.0
 }
 
+fn remember(n: &mut NewtonBlock, last: &mut StateBlock) {
+    last.a = n.a;
+    last.t = n.t;
+}
+
 /// Swaps the iterate and the last one.
-fn exchange(work: &mut Workspace) {
-    for &index in &work.active {
-        let (n, last) = (&mut work.newton[index], &mut work.next[index]);
-        std::mem::swap(&mut n.a, &mut last.a);
-        std::mem::swap(&mut n.t, &mut last.t);
-    }
+fn exchange(n: &mut NewtonBlock, last: &mut StateBlock) {
+    std::mem::swap(&mut n.a, &mut last.a);
+    std::mem::swap(&mut n.t, &mut last.t);
 }
 
 /// Leaves this fraction of the way from the last iterate.
-fn draw_back(work: &mut Workspace, fraction: f64) {
-    for &index in &work.active {
-        let (n, last) = (&mut work.newton[index], &work.next[index]);
-        for load in n.held.iter_mut().flatten() {
-            *load = if fraction > 0.0 {
-                fraction * *load
-            } else {
-                0.0
-            };
-        }
-        if fraction == 0.0 {
-            n.a = last.a;
-            n.t = last.t;
-            continue;
-        }
-        let pairs = n.a.iter_mut().zip(&last.a);
-        for (now, before) in pairs.chain(n.t.iter_mut().zip(&last.t)) {
-            for lane in 0..LANES {
-                now[lane] = before[lane] + fraction * (now[lane] - before[lane]);
-            }
+fn draw_back(n: &mut NewtonBlock, last: &StateBlock, fraction: f64) {
+    for load in n.held.iter_mut().flatten() {
+        *load = if fraction > 0.0 {
+            fraction * *load
+        } else {
+            0.0
+        };
+    }
+    if fraction == 0.0 {
+        n.a = last.a;
+        n.t = last.t;
+        return;
+    }
+    let pairs = n.a.iter_mut().zip(&last.a);
+    for (now, before) in pairs.chain(n.t.iter_mut().zip(&last.t)) {
+        for lane in 0..LANES {
+            now[lane] = before[lane] + fraction * (now[lane] - before[lane]);
         }
     }
 }
 
-fn potential(model: &Model, work: &mut Workspace, scheme: &Scheme) -> f64 {
-    let bodies: f64 = work
-        .active
-        .iter()
-        .map(|&index| {
-            let n = &work.newton[index];
-            newton::potential(work.level, &model.params[index], scheme, n)
-        })
-        .sum();
-    if work.linear {
-        return bodies;
+/// The iterates of a step of all bodies; the last ones are in `work.next`.
+pub(super) struct All<'a> {
+    model: &'a Model,
+    state: &'a State,
+    work: &'a mut Workspace,
+    scheme: &'a Scheme,
+}
+
+impl<'a> All<'a> {
+    pub(super) fn of(
+        model: &'a Model,
+        state: &'a State,
+        work: &'a mut Workspace,
+        scheme: &'a Scheme,
+    ) -> All<'a> {
+        All {
+            model,
+            state,
+            work,
+            scheme,
+        }
     }
-    for &index in &work.active {
-        work.dual.find_places(index, &work.newton[index]);
+}
+
+impl Iterates for All<'_> {
+    fn has_contacts(&self) -> bool {
+        !self.work.contacts.points.is_empty()
     }
-    work.dual.violation(model, &work.newton, scheme.h);
-    bodies + work.dual.penalty(&work.total)
+
+    fn has_axes(&self) -> bool {
+        self.work.dual.has_axes()
+    }
+
+    fn potential(&mut self) -> f64 {
+        let (model, work) = (self.model, &mut *self.work);
+        let of = |index: &usize| {
+            let (params, n) = (&model.params[*index], &work.newton[*index]);
+            newton::potential(work.level, params, self.scheme, n)
+        };
+        let bodies: f64 = work.active.iter().map(of).sum();
+        if work.linear {
+            return bodies;
+        }
+        for &index in &work.active {
+            work.dual.find_places(index, &work.newton[index]);
+        }
+        work.dual.violation(model, &work.newton, self.scheme.h);
+        bodies + work.dual.penalty(&work.total)
+    }
+
+    fn retract(&mut self) {
+        let level = self.work.level;
+        self.each(|n, _| newton::retract(level, n));
+    }
+
+    fn stand(&mut self) {
+        for &index in &self.work.active {
+            let (n, start) = (&mut self.work.newton[index], &self.state.blocks[index]);
+            (n.a, n.t) = (start.a, start.t);
+        }
+    }
+
+    fn take_loads(&mut self) {
+        for &index in &self.work.active {
+            self.work.newton[index].held = self.state.memory[index].load;
+        }
+    }
+
+    fn each(&mut self, act: impl Fn(&mut NewtonBlock, &mut StateBlock)) {
+        let work = &mut *self.work;
+        for &index in &work.active {
+            act(&mut work.newton[index], &mut work.next[index]);
+        }
+    }
 }

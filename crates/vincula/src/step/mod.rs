@@ -26,7 +26,7 @@ use crate::{serial, stream};
 use commit::commit;
 pub(crate) use commit::{is_sound, write_down};
 use contact::find_contacts;
-pub(crate) use descend::{FAST, TRUSTED};
+pub(crate) use descend::{Descent, Iterates};
 use predict::{advance_free_bodies, predict_free_motion};
 use solve::solve_step;
 pub(crate) use solve::{BENT, CHORD, CLOSED};

@@ -1,7 +1,7 @@
 //! The middle of a step: Newton's iteration with the dual system inside.
 
 use super::contact::hold_apart;
-use super::descend::Descent;
+use super::descend::{All, Descent};
 use super::error::{diverged, dual_fault, inverted};
 use super::flight::{note_change, repeat_flight};
 use super::{StepError, StepReport, Workspace};
@@ -54,7 +54,7 @@ pub(super) fn solve_step(
     loop {
         report.iterations += 1;
         if !flies_again {
-            descent.remember(work);
+            descent.remember(&mut All::of(model, state, work, scheme));
         }
         // Where nothing stood in its way, the first free solve came with the prediction.
         if report.iterations > 1 || !work.solves_ahead() {
@@ -108,7 +108,7 @@ pub(super) fn solve_step(
             report.update <= rule.update
         } else {
             is_settled(model, work, scheme, &rule, &fit, descent.is_slow())
-                && !descent.is_astray(model, state, work, scheme)
+                && !descent.is_astray(&mut All::of(model, state, work, scheme))
         };
         // Contacts and joints agree best where the step is linearised.
         let kind = work.stage.care() as usize;
@@ -122,7 +122,8 @@ pub(super) fn solve_step(
         if report.converged || report.iterations >= limit {
             // With contacts the last solve has closed the joints, and turning would open them.
             if !report.converged && !flies_again && work.contacts.points.is_empty() {
-                descent.advance(model, state, work, scheme, report.update);
+                let all = &mut All::of(model, state, work, scheme);
+                descent.advance(all, report.update);
             }
             if report.converged && !work.linear && work.moves_only_joints(model) {
                 work.measured = Some(fit.violation);
@@ -139,7 +140,8 @@ pub(super) fn solve_step(
             if work.was_bent {
                 descent.note_bend();
             } else {
-                descent.advance(model, state, work, scheme, report.update);
+                let all = &mut All::of(model, state, work, scheme);
+                descent.advance(all, report.update);
             }
             relinearize(model, work, time)?;
         }

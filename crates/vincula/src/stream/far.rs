@@ -3,8 +3,7 @@
 //!
 //! A first increment that is not too large is bent: taken as a rotation and a strain, after which
 //! the same factors close the joints again, and the velocity is projected until little of its drift
-//! is left. Where that does not settle, bodies are linearised again. What runs away is left to the
-//! general step, which looks for a minimum along the way (`step/descend.rs`).
+//! is left. Where that does not settle, bodies are linearised again (`step/descend.rs`).
 
 use super::Forces;
 use super::passes::{self, Pass, bend, is_settled, press};
@@ -12,10 +11,11 @@ use super::record::Slot;
 use super::room::Room;
 use crate::dual::larger;
 use crate::dual::ports;
-use crate::integrate::newton::{self, Stiffening};
+use crate::integrate::newton::{self, NewtonBlock};
 use crate::integrate::tempered;
 use crate::math::small::add;
-use crate::step::{BENT, CLOSED, DRIFT, FAST, LEFT, PASSES, StepReport, TRUSTED};
+use crate::model::StateBlock;
+use crate::step::{BENT, CLOSED, DRIFT, Descent, Iterates, LEFT, PASSES, StepReport};
 
 /// The joints of a world, solved for points that are all at hand.
 pub(super) trait Ties {
@@ -68,7 +68,7 @@ impl<'a, T: Ties> Far<'a, T> {
         }
     }
 
-    /// Makes the step, from the start. Nothing if it runs away. Says also whether it was out of the
+    /// Makes the step, from the start. Nothing if it fails. Says also whether it was out of the
     /// ordinary.
     pub fn advance(mut self, [first, second]: &mut Forces) -> Option<(StepReport, bool)> {
         let end = self.find_pose(first)?;
@@ -90,9 +90,11 @@ impl<'a, T: Ties> Far<'a, T> {
             passes::prepare(pass, at.block, at.n, at.slot)?;
             Some([0.0; 2])
         })?;
+        let mut descent = Descent::new();
         for iterations in 1..=rule.limit {
             self.ties.solve(pass, self.room.slots, true, 1.0, forces)?;
-            let (mut update, mut settled) = self.press(false);
+            let slow = descent.is_slow();
+            let (mut update, mut settled) = self.press(slow, false);
             let is_bent = iterations == 1 && !settled && update <= BENT;
             if is_bent {
                 self.room.each(threads, |at| {
@@ -102,76 +104,60 @@ impl<'a, T: Ties> Far<'a, T> {
                 self.ties
                     .solve(pass, self.room.slots, false, 1.0, self.more)?;
                 add_to(forces, self.more);
-                (update, settled) = self.press(true);
+                (update, settled) = self.press(slow, true);
             }
-            if settled && iterations > 1 && self.is_astray() {
-                return None;
-            }
-            if settled {
+            if settled && !descent.is_astray(self) {
                 return Some(End {
                     iterations,
                     update,
                     is_bent,
                 });
             }
-            let trusted = update <= TRUSTED && iterations < FAST;
-            if !(is_bent || trusted) {
-                return None;
+            if is_bent {
+                descent.note_bend();
+            } else {
+                descent.advance(self, update);
             }
-            self.linearize_again(is_bent)?;
+            self.linearize_again(&descent)?;
         }
         None
     }
 
-    /// Puts the forces at the points on the bodies, and finds the places. Returns the largest change of an entry of A,
-    /// and whether no body that matters is stretched.
-    fn press(&mut self, is_bent: bool) -> (f64, bool) {
+    /// Puts the forces at the points on the bodies, and finds the places. Returns the largest
+    /// change of an entry of A, and whether no body that matters is stretched; in the `slow`
+    /// iteration, which knows of the stretch, whether it is small.
+    fn press(&mut self, slow: bool, is_bent: bool) -> (f64, bool) {
         let (pass, threads) = (self.pass, self.ties.threads());
         let found = self.room.each(threads, |at| {
             let update = press(pass, at.block, at.n, at.slot);
             ports::find_places(pass.level, at.n, &mut at.slot.ports);
             let turn = if is_bent { at.turn } else { &newton::STRAIGHT };
-            let settled = is_settled(pass, at.block, update, turn, at.n);
+            let settled = match slow {
+                true => update <= pass.rule.rotation,
+                false => is_settled(pass, at.block, update, turn, at.n),
+            };
             Some([update, f64::from(u8::from(!settled))])
         });
         let [update, unsettled] = found.unwrap_or([f64::INFINITY, 1.0]);
         (update, unsettled == 0.0)
     }
 
-    /// Goes on from the increment, taken as a rotation and a strain.
-    fn linearize_again(&mut self, is_bent: bool) -> Option<()> {
+    /// Prepares the next linear solve.
+    fn linearize_again(&mut self, descent: &Descent) -> Option<()> {
         let (pass, threads) = (self.pass, self.ties.threads());
+        let (level, stiffening) = (pass.level, descent.stiffening());
         self.room.each(threads, |at| {
-            let (level, n) = (pass.level, at.n);
-            if !is_bent {
-                newton::retract(level, n);
-            }
-            if !newton::relinearize(level, n) {
-                return None;
-            }
+            newton::relinearize(level, at.n).then_some([0.0; 2])
+        })?;
+        descent.remember(self);
+        self.room.each(threads, |at| {
             let params = pass.params(at.block);
-            newton::free_solve(level, params, &pass.scheme, Stiffening::Exact, n);
-            ports::find_compliances(level, n, &mut at.slot.ports);
-            ports::find_places(level, n, &mut at.slot.ports);
+            newton::free_solve(level, params, &pass.scheme, stiffening, at.n);
+            ports::find_compliances(level, at.n, &mut at.slot.ports);
+            ports::find_places(level, at.n, &mut at.slot.ports);
             Some([0.0; 2])
         })?;
         Some(())
-    }
-
-    /// Whether the potential is higher than if all stood still.
-    fn is_astray(&mut self) -> bool {
-        let pass = self.pass;
-        let [mut now, mut standing] = [0.0; 2];
-        for (block, n) in self.room.newton.iter_mut().enumerate() {
-            let params = pass.params(block);
-            now += newton::potential(pass.level, params, &pass.scheme, n);
-            let there = (n.a, n.t);
-            let start = &pass.state.blocks[block];
-            (n.a, n.t) = (start.a, start.t);
-            standing += newton::potential(pass.level, params, &pass.scheme, n);
-            (n.a, n.t) = there;
-        }
-        !(now <= standing)
     }
 
     /// The velocity that the joints allow, and the end of the step.
@@ -238,8 +224,47 @@ impl<'a, T: Ties> Far<'a, T> {
     }
 }
 
+impl<T: Ties> Iterates for Far<'_, T> {
+    fn has_contacts(&self) -> bool {
+        false
+    }
+
+    fn has_axes(&self) -> bool {
+        false
+    }
+
+    fn potential(&mut self) -> f64 {
+        let pass = self.pass;
+        let of = |(block, n)| newton::potential(pass.level, pass.params(block), &pass.scheme, n);
+        self.room.newton.iter().enumerate().map(of).sum()
+    }
+
+    fn retract(&mut self) {
+        let level = self.pass.level;
+        self.each(|n, _| newton::retract(level, n));
+    }
+
+    fn stand(&mut self) {
+        for (n, start) in self.room.newton.iter_mut().zip(&self.pass.state.blocks) {
+            (n.a, n.t) = (start.a, start.t);
+        }
+    }
+
+    fn take_loads(&mut self) {
+        for (n, memory) in self.room.newton.iter_mut().zip(&self.pass.state.memory) {
+            n.held = memory.load;
+        }
+    }
+
+    fn each(&mut self, act: impl Fn(&mut NewtonBlock, &mut StateBlock)) {
+        for (n, last) in self.room.newton.iter_mut().zip(&mut *self.room.next) {
+            act(n, last);
+        }
+    }
+}
+
 /// How far the points would move in a step, to where places are, m.
-fn find_drifts(pass: &Pass, n: &newton::NewtonBlock, slot: &mut Slot) {
+fn find_drifts(pass: &Pass, n: &NewtonBlock, slot: &mut Slot) {
     ports::find_velocities(pass.level, n, &mut slot.ports);
     let places = slot.ports.place.as_flattened_mut().as_flattened_mut();
     places.iter_mut().for_each(|v| *v *= pass.scheme.h);

@@ -16,7 +16,7 @@
 //! The arithmetic is that of the general step, kernel by kernel; for chains the results have the
 //! same bits, for trees they agree to rounding (tested). A step that one linear solve is not enough
 //! for is made again with all unknowns kept (`far.rs`). Whatever else is out of the ordinary (a weak
-//! pivot, a crushed body, an iteration that runs away) is left to the general step, which starts
+//! pivot, a crushed body, an iteration that does not end) is left to the general step, which starts
 //! afresh from the untouched state.
 
 mod boughs;
