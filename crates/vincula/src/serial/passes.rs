@@ -315,7 +315,12 @@ impl Blocks<'_> {
     pub fn end(&mut self, pass: &Pass, block: usize) -> Option<()> {
         let n = &mut self.newton[block];
         tempered::project_end(pass.level, &pass.params[block], &pass.scheme, n);
-        let wrong = write_down(n, &mut self.next[block], &mut self.memory[block]);
+        let wrong = write_down(
+            pass.level,
+            n,
+            &mut self.next[block],
+            &mut self.memory[block],
+        );
         (wrong == 0.0).then_some(())
     }
 }

@@ -6,7 +6,8 @@ use super::sleep;
 use super::{StepError, Workspace};
 use crate::integrate::Integrator;
 use crate::integrate::newton::NewtonBlock;
-use crate::math::lanes::LANES;
+use crate::kernel;
+use crate::math::lanes::{LANES, Lane};
 use crate::model::{History, MemoryBlock, Model, State, StateBlock};
 
 /// Writes the new state, if it is sound.
@@ -17,8 +18,9 @@ pub(super) fn commit(
     h: f64,
 ) -> Result<(), StepError> {
     if !work.is_written {
-        let found = work
-            .each_block(|_, at| Ok::<_, StepError>([write_down(at.n, at.next, at.memory), 0.0]));
+        let found = work.each_block(|around, at| {
+            Ok::<_, StepError>([write_down(around.level, at.n, at.next, at.memory), 0.0])
+        });
         work.is_sound &= found?[0] == 0.0;
     }
     let mut loose = (0..work.loose.len()).filter(|i| work.loose[*i]);
@@ -59,16 +61,38 @@ pub(super) fn commit(
     Ok(())
 }
 
-/// Writes the end of the step of one block of bodies to where it can be committed. Returns zero if
-/// it is sound.
-pub(crate) fn write_down(n: &NewtonBlock, next: &mut StateBlock, memory: &mut MemoryBlock) -> f64 {
-    next.a = n.a;
-    next.t = n.t;
-    next.w = n.w;
-    next.v = n.v;
-    memory.load = n.held;
-    memory.slow = n.slow;
-    if is_sound(next) { 0.0 } else { 1.0 }
+kernel! {
+    /// Writes the end of the step of one block of bodies to where it can be committed. Returns zero
+    /// if it is sound.
+    pub(crate) fn write_down(n: &NewtonBlock, next: &mut StateBlock, memory: &mut MemoryBlock) -> f64 = write_down_lanes
+}
+
+#[inline(always)]
+fn write_down_lanes(n: &NewtonBlock, next: &mut StateBlock, memory: &mut MemoryBlock) -> f64 {
+    let mut sums = [[0.0; LANES]; 2];
+    write_rows(&n.a, &mut next.a, &mut sums[0]);
+    write_rows(&n.w, &mut next.w, &mut sums[1]);
+    write_rows(&n.t, &mut next.t, &mut sums[0]);
+    write_rows(&n.v, &mut next.v, &mut sums[1]);
+    for (to, from) in memory.load.iter_mut().zip(&n.held) {
+        *to = *from;
+    }
+    for (to, from) in memory.slow.iter_mut().zip(&n.slow) {
+        *to = *from;
+    }
+    let sound = |lane: usize| sums[0][lane] + sums[1][lane] == 0.0;
+    if (0..LANES).all(sound) { 0.0 } else { 1.0 }
+}
+
+/// Copies rows, and adds zero times their squares: zero for finite squares only.
+#[inline(always)]
+fn write_rows<const N: usize>(from: &[Lane; N], to: &mut [Lane; N], sum: &mut Lane) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = *from;
+        for lane in 0..LANES {
+            sum[lane] += 0.0 * (from[lane] * from[lane]);
+        }
+    }
 }
 
 /// Names a body that is not finite.
@@ -111,7 +135,7 @@ fn speeds(block: &StateBlock) -> [f64; LANES] {
 
 /// Whether every number of a block and its square, of which energies are made, is finite: 0·x is
 /// zero for finite x only.
-pub(crate) fn is_sound(block: &StateBlock) -> bool {
+pub(super) fn is_sound(block: &StateBlock) -> bool {
     let mut sum = [0.0; LANES];
     for row in block
         .a

@@ -24,7 +24,7 @@ use crate::math::dispatch::Level;
 use crate::model::{Control, Model, State};
 use crate::{serial, stream};
 use commit::commit;
-pub(crate) use commit::{is_sound, write_down};
+pub(crate) use commit::write_down;
 use contact::find_contacts;
 pub(crate) use descend::{Descent, Iterates};
 use predict::{advance_free_bodies, predict_free_motion};

@@ -138,7 +138,7 @@ fn project_velocity(
             if !measured {
                 around.joints.find_places(n, at.ports);
             }
-            Ok([write_down(n, at.next, at.memory), 0.0])
+            Ok([write_down(level, n, at.next, at.memory), 0.0])
         });
         work.is_sound &= found?[0] == 0.0;
         work.is_written = ends;

@@ -4,7 +4,7 @@ use super::Forces;
 use super::boughs::{self, Bough};
 use super::far::Ties;
 use super::kinds::Kinds;
-use super::passes::{Pass, answer, finish, prepare, write_down};
+use super::passes::{Pass, answer, finish, note, prepare};
 use super::record::Slot;
 use super::room::Room;
 use crate::dual::larger;
@@ -291,7 +291,7 @@ impl Grove {
             update = larger(answer(pass, block, kept, n, &mut slot)?, update);
             if !kept {
                 room.geometric[block] = n.geometric;
-                write_down(n, &mut room.next[block]);
+                note(pass.level, n, &mut room.next[block]);
             }
             self.drifts[block] = slot.drifts(pass.scheme.h);
             self.tips[block] = slot.ports.place[1];

@@ -8,7 +8,7 @@ use super::Forces;
 use super::far::Ties;
 use super::kinds::Kinds;
 use super::links::Links;
-use super::passes::{Pass, answer, finish, prepare, write_down};
+use super::passes::{Pass, answer, finish, note, prepare};
 use super::record::{Slot, Source, Window};
 use super::room::{Room, in_halves};
 use crate::dual::larger;
@@ -230,7 +230,7 @@ fn answer_all(pass: &Pass, links: &Links, forces: &[[f64; 3]], blocks: Blocks) -
         update = larger(change, update);
         if !kept {
             room.geometric[k] = n.geometric;
-            write_down(n, &mut room.next[k]);
+            note(pass.level, n, &mut room.next[k]);
         }
         for joint in links.joints_of(block) {
             let slot = |block: usize| &slots[block % 2];

@@ -6,11 +6,12 @@ use crate::dual::ports;
 use crate::integrate::Scheme;
 use crate::integrate::newton::{self, NewtonBlock, Stiffening};
 use crate::integrate::tempered::{self, KickBlock};
+use crate::kernel;
 use crate::math::dispatch::Level;
 use crate::math::lanes::Lane;
 use crate::model::{MemoryBlock, ParamBlock, State, StateBlock};
 use crate::settings::Rule;
-use crate::step::is_sound;
+use crate::step::write_down;
 
 /// What a pass over the bodies needs to know.
 pub(super) struct Pass<'a> {
@@ -161,16 +162,19 @@ pub(super) fn finish(
 /// Writes the next state and what the next step remembers. Nothing if a body is not finite.
 pub(super) fn end(pass: &Pass, block: usize, n: &mut NewtonBlock, ending: Ending) -> Option<()> {
     tempered::project_end(pass.level, pass.params(block), &pass.scheme, n);
-    ending.memory.load = n.held;
-    ending.memory.slow = n.slow;
-    write_down(n, ending.next);
-    is_sound(ending.next).then_some(())
+    (write_down(pass.level, n, ending.next, ending.memory) == 0.0).then_some(())
 }
 
-/// Writes a pose and a velocity to where the next state is made.
-pub(super) fn write_down(n: &NewtonBlock, next: &mut StateBlock) {
-    next.t = n.t;
-    next.a = n.a;
-    next.v = n.v;
-    next.w = n.w;
+kernel! {
+    /// Writes a pose and a velocity to where the next state is made.
+    pub(super) fn note(n: &NewtonBlock, next: &mut StateBlock) = note_lanes
+}
+
+#[inline(always)]
+fn note_lanes(n: &NewtonBlock, next: &mut StateBlock) {
+    let rows = n.t.iter().chain(&n.a).chain(&n.v).chain(&n.w);
+    let targets = next.t.iter_mut().chain(&mut next.a);
+    for (to, from) in targets.chain(&mut next.v).chain(&mut next.w).zip(rows) {
+        *to = *from;
+    }
 }

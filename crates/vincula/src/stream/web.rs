@@ -10,7 +10,7 @@ use super::elements::{self, Element};
 use super::far::Ties;
 use super::kinds::Kinds;
 use super::mesh::{Mesh, NONE, body_and_port};
-use super::passes::{Pass, answer, finish, prepare, write_down};
+use super::passes::{Pass, answer, finish, note, prepare};
 use super::record::Slot;
 use super::room::{Room, in_halves};
 use crate::dual::larger;
@@ -415,7 +415,7 @@ fn answer_all(pass: &Pass, vertices: &Vertices, blocks: Blocks) -> Option<[f64; 
         update = larger(answer(pass, block, kept, n, &mut slot)?, update);
         if !kept {
             room.geometric[k] = n.geometric;
-            write_down(n, &mut room.next[k]);
+            note(pass.level, n, &mut room.next[k]);
         }
         off = larger(vertices.off(block, &moved, &slot.ports.place), off);
         element.places = slot.drifts(pass.scheme.h);
