@@ -43,7 +43,7 @@ fn lines(model: &Model, threads: usize) -> (Kind, Kinds) {
     (Kind::Lines(Box::new(lines)), kinds)
 }
 
-fn grove(model: &Model) -> (Kind, Kinds) {
+fn grove(model: &Model, _threads: usize) -> (Kind, Kinds) {
     let (grove, kinds) = Grove::with(model).expect("these are trees");
     (Kind::Grove(grove), kinds)
 }
@@ -182,7 +182,7 @@ fn streamed_trees_move_as_the_general_step_moves_them() {
     for (name, parent) in shapes {
         let model = trees(31, parent);
         let (general, _) = run(&model, None, 40);
-        let of = |keep: bool| run(&model, stream(&model, grove(&model), keep), 40).0;
+        let of = |keep: bool| run(&model, stream(&model, grove(&model, 1), keep), 40).0;
         let state = of(true);
         assert_eq!(state, of(false), "{name}: keeping changes no bit");
         assert_alike(&model, &state, &general, name);
@@ -295,26 +295,32 @@ fn run_far(model: &Model, stream: Option<Stream>, h: f64, always: bool) -> Outco
 /// Steps that are bent or linearised again are those of the general step, however they came about.
 #[test]
 fn far_steps_are_those_of_the_general_step() {
-    type Case = (&'static str, Model, f64, fn(&Model) -> (Kind, Kinds), f64);
+    type Case = (
+        &'static str,
+        Model,
+        f64,
+        fn(&Model, usize) -> (Kind, Kinds),
+        f64,
+    );
+    let tree = |parent: fn(usize) -> usize| trees(31, parent);
     let cases: [Case; 4] = [
-        ("chains", chains(40), 0.02, |model| lines(model, 1), 0.0),
-        ("trees", trees(31, |k| (k - 1) / 2), 0.02, grove, 1e-7),
-        (
-            "trunk",
-            trees(31, |k| k - 1 - (k - 1) % 2),
-            0.01,
-            grove,
-            1e-9,
-        ),
+        ("chains", chains(40), 0.02, lines, 0.0),
+        ("trees", tree(|k| (k - 1) / 2), 0.02, grove, 1e-7),
+        ("trunk", tree(|k| k - 1 - (k - 1) % 2), 0.01, grove, 1e-9),
         // How much of a drift is left is measured otherwise, and it may be projected once more.
-        ("net", net(6, true), 0.02, |model| web(model, 1), 1e-4),
+        ("net", net(6, true), 0.02, web, 1e-4),
     ];
     for (name, model, h, shape, within) in &cases {
         let general = run_far(model, None, *h, false);
-        let of = |keeps: bool, always: bool| {
-            run_far(model, stream(model, shape(model), keeps), *h, always)
+        let of = |keeps: bool, always: bool, threads: usize| {
+            run_far(
+                model,
+                stream(model, shape(model, threads), keeps),
+                *h,
+                always,
+            )
         };
-        let ours = of(true, false);
+        let ours = of(true, false, 1);
         assert!(ours.far > 3, "{name}: {} steps were far", ours.far);
         assert!(
             ours.taken > 15,
@@ -322,9 +328,12 @@ fn far_steps_are_those_of_the_general_step() {
             ours.taken
         );
         assert_eq!(ours.iterations, general.iterations, "{name}");
-        for (keeps, always) in [(false, false), (true, true)] {
-            let other = of(keeps, always);
-            assert_eq!(ours.state, other.state, "{name}, {keeps}, {always}");
+        for (keeps, always, threads) in [(false, false, 1), (true, true, 1), (false, false, 2)] {
+            let other = of(keeps, always, threads);
+            assert_eq!(
+                ours.state, other.state,
+                "{name}, {keeps}, {always}, {threads}"
+            );
         }
         for id in model.body_ids() {
             let off = ours.state.center(id).distance(general.state.center(id));
