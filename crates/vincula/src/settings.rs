@@ -406,6 +406,10 @@ impl Workspace {
         }
         self.kicks
             .resize(model.params.len().max(1), KickBlock::NONE);
+        if self.uniform {
+            self.gather_wrenches(model, control);
+            return;
+        }
         for id in model.body_ids() {
             let (pose, twist) = (state.pose(model, id), state.twist(model, id));
             self.gather_body(
@@ -418,6 +422,23 @@ impl Workspace {
                 control,
                 h,
             );
+        }
+    }
+
+    /// The same where nothing but uniform gravity and what the user pushes with acts.
+    fn gather_wrenches(&mut self, model: &Model, control: &Control) {
+        let mut plain = KickBlock::NONE;
+        scatter_all(&mut plain, model.gravity);
+        self.kicks.fill(plain);
+        for id in model.body_ids() {
+            let wrench = control.wrench(id);
+            if wrench.force != DVec3::ZERO || wrench.torque != DVec3::ZERO {
+                let (block, lane) = place(id.index());
+                let force = model.gravity + wrench.force / model.affine(id).mass;
+                let kick = &mut self.kicks[block];
+                scatter(&mut kick.acceleration, lane, &force.to_array());
+                scatter(&mut kick.torque, lane, &wrench.torque.to_array());
+            }
         }
     }
 

@@ -51,10 +51,10 @@ pub(crate) struct Broad {
 }
 
 impl Broad {
-    /// Calls `visit(i, j)` with i < j once for each pair of boxes that overlap; boxes without
-    /// end take no part.
-    pub fn pairs(&mut self, bounds: &[Bounds], mut visit: impl FnMut(u32, u32)) {
-        self.file(bounds);
+    /// Calls `visit(i, j)` with i < j once for each pair of some of the boxes that overlap; boxes
+    /// without end take no part.
+    pub fn pairs(&mut self, bounds: &[Bounds], some: &[u32], mut visit: impl FnMut(u32, u32)) {
+        self.file(bounds, some);
         for (level, grid) in self.grids.iter().enumerate() {
             grid.pairs(&mut visit);
             for coarser in &self.grids[level + 1..] {
@@ -63,9 +63,14 @@ impl Broad {
         }
     }
 
-    /// Sorts the boxes into grids.
-    fn file(&mut self, bounds: &[Bounds]) {
-        let (smallest, all) = measure(bounds);
+    /// Whether a box meets one of those that were filed.
+    pub fn meets_any(&self, bounds: &Bounds) -> bool {
+        self.grids.iter().any(|grid| grid.meets_any(bounds))
+    }
+
+    /// Sorts some of the boxes into grids.
+    pub fn file(&mut self, bounds: &[Bounds], some: &[u32]) {
+        let (smallest, all) = measure(some.iter().map(|index| &bounds[*index as usize]));
         let span = all.extent().max(0.0);
         let finest = (2.0 * smallest).max(span / MOST_CELLS);
         let finest = if finest > 0.0 && finest.is_finite() {
@@ -74,7 +79,8 @@ impl Broad {
             1.0
         };
         self.grids.iter_mut().for_each(|grid| grid.entries.clear());
-        for (index, bounds) in bounds.iter().enumerate() {
+        for &index in some {
+            let bounds = &bounds[index as usize];
             if bounds.is_finite() {
                 let level = self.level(bounds.extent(), finest);
                 let grid = &mut self.grids[level];
@@ -82,7 +88,7 @@ impl Broad {
                 let [x, y, z] = grid.cell_of(bounds.low);
                 grid.entries.push(Entry {
                     key: key(x, y, z),
-                    index: index as u32,
+                    index,
                     bounds: *bounds,
                 });
             }
@@ -147,17 +153,33 @@ impl Grid {
             return;
         }
         for one in &self.entries {
-            let low = coarser.cell_of(one.bounds.low);
-            let high = coarser.cell_of(one.bounds.high);
-            for z in low[2] - 1..=high[2] {
-                for y in low[1] - 1..=high[1] {
-                    let (from, to) = (key(low[0] - 1, y, z), key(high[0], y, z));
-                    let start = coarser.entries.partition_point(|e| e.key < from);
-                    let row = coarser.entries[start..].iter();
-                    meet(one, row.take_while(|e| e.key <= to), visit);
-                }
+            for [from, to] in coarser.rows(&one.bounds) {
+                let start = coarser.entries.partition_point(|e| e.key < from);
+                let row = coarser.entries[start..].iter();
+                meet(one, row.take_while(|e| e.key <= to), visit);
             }
         }
+    }
+
+    /// First and last key of each row of cells that may hold a box which meets this one.
+    fn rows(&self, bounds: &Bounds) -> impl Iterator<Item = [u64; 2]> + use<> {
+        let (low, high) = (self.cell_of(bounds.low), self.cell_of(bounds.high));
+        (low[2] - 1..=high[2]).flat_map(move |z| {
+            (low[1] - 1..=high[1]).map(move |y| [key(low[0] - 1, y, z), key(high[0], y, z)])
+        })
+    }
+
+    /// Whether a box meets one of this grid.
+    fn meets_any(&self, bounds: &Bounds) -> bool {
+        let all = &self.entries;
+        if all.len() <= FEW || self.rows(bounds).nth(all.len()).is_some() {
+            return all.iter().any(|entry| entry.bounds.meets(bounds));
+        }
+        self.rows(bounds).any(|[from, to]| {
+            let start = all.partition_point(|e| e.key < from);
+            let mut row = all[start..].iter().take_while(|e| e.key <= to);
+            row.any(|entry| entry.bounds.meets(bounds))
+        })
     }
 }
 
@@ -178,10 +200,9 @@ fn meet<'a>(
 }
 
 /// The smallest extent of a box, and the box around all of them.
-fn measure(bounds: &[Bounds]) -> (f64, Bounds) {
+fn measure<'a>(bounds: impl Iterator<Item = &'a Bounds>) -> (f64, Bounds) {
     let nothing = (f64::INFINITY, Bounds::NOTHING);
     bounds
-        .iter()
         .filter(|b| b.is_finite())
         .fold(nothing, |(smallest, all), b| {
             (smallest.min(b.extent()), all.union(b))
@@ -195,7 +216,8 @@ mod tests {
 
     fn found(bounds: &[Bounds]) -> Vec<(u32, u32)> {
         let mut pairs = Vec::new();
-        Broad::default().pairs(bounds, |i, j| pairs.push((i, j)));
+        let all: Vec<u32> = (0..bounds.len() as u32).collect();
+        Broad::default().pairs(bounds, &all, |i, j| pairs.push((i, j)));
         pairs.sort_unstable();
         pairs
     }
@@ -224,6 +246,14 @@ mod tests {
                 .collect();
             let expected = all_pairs(&bounds);
             assert_eq!(found(&bounds), expected, "spread {spread}, sizes {sizes}");
+            // A third of them, asked for what meets the rest.
+            let (some, rest) = bounds.split_at(133);
+            let mut filed = Broad::default();
+            filed.file(some, &(0..133).collect::<Vec<u32>>());
+            for asked in rest {
+                let meets = some.iter().any(|one| one.meets(asked));
+                assert_eq!(filed.meets_any(asked), meets);
+            }
         }
     }
 

@@ -30,7 +30,7 @@ use parry3d_f64::shape::{
 
 use super::bounds::Bounds;
 use super::boxes::{Block, Nearness, touch_boxes};
-use super::round::{Spine, touch_spines};
+use super::round::{Drum, Spine, touch_drum, touch_spines};
 use crate::body::shape::{Shape, ShapeError, TriMesh, convex_hull};
 use crate::model::Pose;
 
@@ -143,6 +143,19 @@ impl Form {
             a: pose.point(a),
             b: pose.point(b),
             radius,
+        })
+    }
+
+    /// A cylinder at a pose.
+    fn drum(&self, pose: &Pose) -> Option<Drum> {
+        let Form::Cylinder(cylinder) = self else {
+            return None;
+        };
+        Some(Drum {
+            center: pose.translation,
+            axis: pose.rotation * DVec3::Y,
+            radius: cylinder.radius,
+            half_length: cylinder.half_height,
         })
     }
 
@@ -265,6 +278,18 @@ impl Touch {
     }
 }
 
+impl Touch {
+    /// The same seen from the other side.
+    fn flipped(self) -> Touch {
+        Touch {
+            first: self.second,
+            second: self.first,
+            normal: -self.normal,
+            ..self
+        }
+    }
+}
+
 /// A form at a pose.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placed<'a> {
@@ -292,6 +317,18 @@ impl Narrow {
         if let (Some(first), Some(second)) = spines {
             touch_spines(&first, &second, reach, out);
             return false;
+        }
+        let drums = (one.form.drum(&one.pose), two.form.drum(&two.pose));
+        let closest = match (spines, drums) {
+            ((Some(spine), _), (_, Some(drum))) => touch_drum(&spine, &drum),
+            ((_, Some(spine)), (Some(drum), _)) => touch_drum(&spine, &drum).map(Touch::flipped),
+            _ => None,
+        };
+        if let Some(touch) = closest {
+            if touch.gap <= reach {
+                out.push(touch);
+            }
+            return touch.gap > reach;
         }
         if let (Form::Box(first), Form::Box(second)) = (one.form, two.form) {
             let blocks = [(first, &one), (second, &two)].map(|(cuboid, at)| {

@@ -66,9 +66,15 @@ pub(super) struct Scratch {
     broad: Broad,
     bodies: Vec<Motion>,
     frames: Vec<Motion>,
+    /// Of each leaf, if it is one of those that are `placed`.
     proxies: Vec<Proxy>,
     bounds: Vec<Bounds>,
+    placed: Vec<u32>,
+    /// The body whose motion was found last.
+    latest: Option<BodyId>,
     unbounded: Vec<u32>,
+    /// What leaves that pass through each other may meet.
+    others: Broad,
     pairs: Vec<(u32, u32)>,
     touches: Vec<Touch>,
 }
@@ -113,13 +119,8 @@ fn by_name(p: &ContactPoint, q: &ContactPoint) -> Ordering {
 }
 
 impl Scratch {
+    /// Places all leaves that may touch something.
     fn place_leaves(&mut self, model: &Model, state: &State, control: &Control, h: f64) {
-        self.bodies.clear();
-        let bodies = model.body_ids().map(|id| {
-            let gravity = model.gravity * model.body(id).gravity_scale;
-            body_motion(state, id.index(), gravity, h)
-        });
-        self.bodies.extend(bodies);
         self.frames.clear();
         self.frames
             .extend(control.frames.iter().map(|frame| Motion {
@@ -128,25 +129,60 @@ impl Scratch {
                 rate: cross_matrix(frame.twist.angular) * DMat3::from_quat(frame.pose.rotation),
                 spin: frame.twist.angular.length(),
             }));
-        self.proxies.clear();
-        self.bounds.clear();
+        let (leaves, flock) = (&model.collision.leaves, &model.collision.flock);
+        self.bodies.resize(model.bodies.len(), Motion::STILL);
+        self.proxies.resize(leaves.len(), Proxy::STILL);
+        self.bounds.resize(leaves.len(), Bounds::NOTHING);
+        self.latest = None;
         self.unbounded.clear();
-        for (index, leaf) in model.collision.leaves.iter().enumerate() {
-            let collider = model.collider(leaf.collider);
-            let motion = self.motion(collider.carrier);
-            let held = |body: BodyId| model.collision.jointed[body.index()];
-            let mut proxy = place_leaf(leaf, &motion, collider.margin, h);
-            if collider.carrier.body().is_none_or(|body| !held(body)) {
-                proxy.spin = h * motion.angular();
-            }
-            let bounds = leaf.form.bounds(&proxy.pose);
-            if !bounds.is_finite() {
-                self.unbounded.push(index as u32);
-            }
-            let grown = bounds.swept(proxy.motion, proxy.margin + proxy.turn);
-            self.proxies.push(proxy);
-            self.bounds.push(grown);
+        self.placed.clear();
+        self.placed.extend_from_slice(&flock.others);
+        for k in 0..self.placed.len() {
+            self.place_leaf(self.placed[k], model, state, h);
         }
+        let Scratch {
+            others,
+            bounds,
+            proxies,
+            placed,
+            unbounded,
+            ..
+        } = self;
+        others.file(bounds, placed);
+        let near = |bounds: &Bounds| {
+            let below = |plane: &u32| over(&proxies[*plane as usize], bounds);
+            others.meets_any(bounds) || unbounded.iter().any(below)
+        };
+        flock.each_near(state.blocks(), model.gravity, h, near, |leaf| {
+            placed.push(leaf);
+        });
+        for k in flock.others.len()..self.placed.len() {
+            self.place_leaf(self.placed[k], model, state, h);
+        }
+    }
+
+    fn place_leaf(&mut self, index: u32, model: &Model, state: &State, h: f64) {
+        let leaf = &model.collision.leaves[index as usize];
+        let collider = model.collider(leaf.collider);
+        let body = collider.carrier.body();
+        // The pieces of a collider follow each other.
+        if let Some(body) = body.filter(|_| self.latest != body) {
+            self.latest = Some(body);
+            let gravity = model.gravity * model.body(body).gravity_scale;
+            self.bodies[body.index()] = body_motion(state, body.index(), gravity, h);
+        }
+        let motion = self.motion(collider.carrier);
+        let held = |body: BodyId| model.collision.jointed[body.index()];
+        let mut proxy = place_leaf(leaf, &motion, collider.margin, h);
+        if body.is_none_or(|body| !held(body)) {
+            proxy.spin = h * motion.angular();
+        }
+        let bounds = leaf.form.bounds(&proxy.pose);
+        if !bounds.is_finite() {
+            self.unbounded.push(index);
+        }
+        self.bounds[index as usize] = bounds.swept(proxy.motion, proxy.margin + proxy.turn);
+        self.proxies[index as usize] = proxy;
     }
 
     fn motion(&self, carrier: Carrier) -> Motion {
@@ -161,7 +197,7 @@ impl Scratch {
         let still = |proxy: &Proxy| !proxy.turns && proxy.motion == DVec3::ZERO;
         let (pairs, bounds) = (&mut self.pairs, &self.bounds);
         pairs.clear();
-        self.broad.pairs(bounds, |i, j| {
+        self.broad.pairs(bounds, &self.placed, |i, j| {
             if may_touch(
                 model,
                 i,
@@ -173,7 +209,7 @@ impl Scratch {
             }
         });
         for &i in &self.unbounded {
-            for j in 0..bounds.len() as u32 {
+            for &j in &self.placed {
                 let below = !bounds[j as usize].is_finite();
                 let near = || over(&self.proxies[i as usize], &bounds[j as usize]);
                 if !below
@@ -305,6 +341,18 @@ impl Scratch {
             touch.ahead = touch.gap + h * touch.normal.dot(velocity[1] - velocity[0]);
         }
     }
+}
+
+impl Proxy {
+    const STILL: Proxy = Proxy {
+        pose: Pose::IDENTITY,
+        axes: DMat3::IDENTITY,
+        motion: DVec3::ZERO,
+        turn: 0.0,
+        margin: 0.0,
+        turns: false,
+        spin: DVec3::ZERO,
+    };
 }
 
 impl Motion {

@@ -22,6 +22,7 @@ mod colours;
 mod coupled;
 mod detect;
 mod exact;
+mod flock;
 mod impact;
 mod leaf;
 pub(crate) mod memory;
@@ -44,6 +45,7 @@ pub use readout::ContactReading;
 pub use surface::Surface;
 pub use terrain::{HeightField, TerrainError};
 
+pub(crate) use flock::Flock;
 pub(crate) use leaf::Leaf;
 
 use crate::model::{BodyId, ColliderId};

@@ -2,7 +2,9 @@
 //!
 //! Both are segments p(s) = a + s (b − a), 0 ≤ s ≤ 1, thickened by a radius; a ball's has no
 //! length. They touch where the segments are closest. Where they run side by side they touch
-//! along a line, and the ends of the common length are returned as well.
+//! along a line, and the ends of the common length are returned as well. A capsule that lies across
+//! a cylinder, such as a link of a chain on a pulley, touches its side where the segment comes
+//! closest to the axis.
 
 use glam::DVec3;
 
@@ -93,9 +95,80 @@ fn push(
     });
 }
 
+/// A cylinder in the world, m.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Drum {
+    pub center: DVec3,
+    /// Unit vector.
+    pub axis: DVec3,
+    pub radius: f64,
+    pub half_length: f64,
+}
+
+/// Part of the length of a segment that runs across the axis from which on it lies across a
+/// cylinder, squared.
+const ACROSS: f64 = 0.75;
+
+/// Where a spine comes closest to the side of a drum, if it lies across it: the distance d(p) of its
+/// points p from the axis is least at one of them. If that is beside the drum and outside it, it is the
+/// closest point to all of the drum, because no point is closer to that than d(p) − R.
+pub(crate) fn touch_drum(spine: &Spine, drum: &Drum) -> Option<Touch> {
+    let (along, from) = (spine.b - spine.a, spine.a - drum.center);
+    let across = along.reject_from_normalized(drum.axis);
+    let square = across.length_squared();
+    if !(square > ACROSS * along.length_squared()) {
+        return None;
+    }
+    let s = (-across.dot(from) / square).clamp(0.0, 1.0);
+    let place = from + s * along;
+    let height = place.dot(drum.axis);
+    let out = place - height * drum.axis;
+    let distance = out.length();
+    if !(height.abs() <= drum.half_length && distance > drum.radius) {
+        return None;
+    }
+    let normal = -out / distance;
+    let foot = drum.center + height * drum.axis;
+    let first = spine.at(s) + spine.radius * normal;
+    Some(Touch::new(first, foot - drum.radius * normal, normal, 0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_closest_point_to_a_drum_beats_a_fine_search() {
+        let mut numbers = Numbers(9);
+        let mut found = 0;
+        for _ in 0..1000 {
+            let [a, b, center] = [(); 3].map(|()| 0.5 * numbers.vector());
+            let drum = Drum {
+                center,
+                axis: numbers.vector().normalize(),
+                radius: 0.1,
+                half_length: 0.3,
+            };
+            let radius = 0.02;
+            let spine = Spine { a, b, radius };
+            let Some(touch) = touch_drum(&spine, &drum) else {
+                continue;
+            };
+            found += 1;
+            let distance = |p: DVec3| {
+                let height = (p - center).dot(drum.axis);
+                let side = ((p - center).reject_from_normalized(drum.axis)).length() - drum.radius;
+                let top = height.abs() - drum.half_length;
+                side.max(0.0).hypot(top.max(0.0))
+            };
+            let steps = (0..=400).map(|k| spine.at(f64::from(k) / 400.0));
+            let searched = steps.map(distance).fold(f64::INFINITY, f64::min) - radius;
+            assert!(touch.gap <= searched + 1e-12 && touch.gap >= searched - 2e-3);
+            assert!(distance(touch.second) < 1e-12);
+            assert!((touch.first.distance(touch.second) - touch.gap.abs()).abs() < 1e-12);
+        }
+        assert!(found > 100, "{found}");
+    }
     use crate::math::numbers::Numbers;
 
     #[test]

@@ -3,7 +3,7 @@
 use glam::{DQuat, DVec3};
 
 use super::{Body, BodyId, ColliderId, Endpoint, FrameId, Model, ModelError, Pose, Twist};
-use crate::contact::{Carrier, Collider, ColliderDef, Leaf};
+use crate::contact::{Carrier, Collider, ColliderDef, Flock, Leaf};
 use crate::joint::Joint;
 
 /// A frame that the user moves.
@@ -69,6 +69,8 @@ pub(crate) struct Collision {
     pub frames: Vec<Frame>,
     /// The pieces that colliders are made of, in the order of the colliders.
     pub leaves: Vec<Leaf>,
+    /// Which of them do not meet each other.
+    pub flock: Flock,
     /// Bodies of higher number that a body passes through, body after body, sorted.
     pub(super) ignored: Vec<BodyId>,
     /// Where those of each body start.
@@ -102,6 +104,9 @@ impl Collision {
                     source,
                 })?;
         }
+        collision.flock = Flock::new(&collision.colliders, &collision.leaves, |body| {
+            bodies[body].gravity_scale
+        });
         Ok(collision)
     }
 

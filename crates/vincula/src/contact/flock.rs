@@ -1,0 +1,145 @@
+//! Leaves that pass through each other, such as the links of a chain: most of them are far from
+//! whatever they could meet, and are left out of detection a block of bodies at a time.
+//!
+//! A flock is the largest set of leaves on bodies with the same groups that do not meet these groups.
+//! For each block of eight bodies the box around the spheres of its leaves is swept by the motion of
+//! the step. It holds the exact boxes of all these leaves, so that where it meets none of the others,
+//! none of them does.
+
+use glam::DVec3;
+
+use super::bounds::Bounds;
+use super::{Collider, Groups, Leaf};
+use crate::math::lanes::{LANES, Lane, place};
+use crate::model::StateBlock;
+
+/// Leaves from which on a flock is worth being looked at on its own.
+const WORTH: usize = 64;
+
+/// Leaves of the flock on the bodies of one block.
+#[derive(Clone, Debug)]
+struct Herd {
+    block: u32,
+    /// Whether each lane has any.
+    lanes: [bool; LANES],
+    /// Where they are among the leaves of the flock.
+    leaves: [u32; 2],
+    /// From the centre of a body to the farthest point of its leaves with their margin, m, at most.
+    reach: f64,
+    /// Largest factor of gravity.
+    gravity: f64,
+}
+
+/// Which leaves make the flock, and which are the others.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Flock {
+    herds: Vec<Herd>,
+    leaves: Vec<u32>,
+    /// All other leaves, ascending.
+    pub others: Vec<u32>,
+}
+
+impl Flock {
+    /// Finds the flock, if there is one. `gravity` gives the factor of gravity of a body.
+    pub fn new(colliders: &[Collider], leaves: &[Leaf], gravity: impl Fn(usize) -> f64) -> Flock {
+        let collider = |leaf: &Leaf| &colliders[leaf.collider.index()];
+        let body = |leaf: &Leaf| {
+            let carrier = collider(leaf).carrier.body();
+            carrier.filter(|_| leaf.radius.is_finite())
+        };
+        let mut kinds: Vec<(Groups, usize)> = Vec::new();
+        for leaf in leaves.iter().filter(|leaf| body(leaf).is_some()) {
+            let groups = collider(leaf).groups;
+            match kinds.iter_mut().find(|kind| kind.0 == groups) {
+                Some(kind) => kind.1 += 1,
+                None => kinds.push((groups, 1)),
+            }
+        }
+        let apart = kinds.iter().filter(|kind| !kind.0.meets(kind.0));
+        let chosen = apart.max_by_key(|kind| kind.1);
+        let chosen = chosen.filter(|kind| kind.1 >= WORTH).map(|kind| kind.0);
+        let mut flock = Flock::default();
+        let mut members = Vec::new();
+        for (index, leaf) in leaves.iter().enumerate() {
+            match body(leaf).filter(|_| Some(collider(leaf).groups) == chosen) {
+                Some(body) => members.push((body.index(), index as u32)),
+                None => flock.others.push(index as u32),
+            }
+        }
+        members.sort_unstable();
+        for (body, index) in members {
+            let leaf = &leaves[index as usize];
+            let (block, lane) = place(body);
+            let at = flock.leaves.len() as u32;
+            if flock.herds.last().is_none_or(|h| h.block != block as u32) {
+                flock.herds.push(Herd {
+                    block: block as u32,
+                    lanes: [false; LANES],
+                    leaves: [at; 2],
+                    reach: 0.0,
+                    gravity: 0.0,
+                });
+            }
+            flock.leaves.push(index);
+            if let Some(herd) = flock.herds.last_mut() {
+                let reach = leaf.center.length() + leaf.radius + collider(leaf).margin;
+                herd.lanes[lane] = true;
+                herd.leaves[1] = at + 1;
+                herd.reach = herd.reach.max(reach);
+                herd.gravity = herd.gravity.max(gravity(body).abs());
+            }
+        }
+        flock
+    }
+
+    /// Calls `visit` with the leaves of each block of bodies whose box in a step of h seconds is
+    /// `near`.
+    pub fn each_near(
+        &self,
+        blocks: &[StateBlock],
+        gravity: DVec3,
+        h: f64,
+        near: impl Fn(&Bounds) -> bool,
+        mut visit: impl FnMut(u32),
+    ) {
+        for herd in &self.herds {
+            if near(&herd.bounds(&blocks[herd.block as usize], gravity, h)) {
+                let [first, end] = herd.leaves;
+                self.leaves[first as usize..end as usize]
+                    .iter()
+                    .for_each(|leaf| visit(*leaf));
+            }
+        }
+    }
+}
+
+impl Herd {
+    /// The box of all its leaves in the step.
+    fn bounds(&self, block: &StateBlock, gravity: DVec3, h: f64) -> Bounds {
+        // How a map of this rate moves a point is bounded by its Frobenius norm.
+        let mut squares: Lane = [0.0; LANES];
+        for row in &block.w {
+            for (sum, x) in squares.iter_mut().zip(row) {
+                *sum += x * x;
+            }
+        }
+        let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+        let mut fastest = 0.0f64;
+        for lane in (0..LANES).filter(|lane| self.lanes[*lane]) {
+            fastest = fastest.max(squares[lane]);
+            for k in 0..3 {
+                let from = block.t[k][lane];
+                let to = from + h * block.v[k][lane];
+                low[k] = low[k].min(from.min(to));
+                high[k] = high[k].max(from.max(to));
+            }
+        }
+        let fall = h * h * self.gravity * gravity.length();
+        // A hair for rounding.
+        let grown = (1.0 + 1e-9) * (self.reach * (1.0 + 2.0 * h * fastest.sqrt()) + fall);
+        Bounds {
+            low: DVec3::from_array(low) - DVec3::splat(grown),
+            high: DVec3::from_array(high) + DVec3::splat(grown),
+        }
+    }
+}
