@@ -27,9 +27,9 @@ const STUCK: f64 = 1e-3;
 /// Steps in a row that may fail to halve the violation where it is below what rounding may leave.
 const PATIENCE: usize = 5;
 const ROUNDED: f64 = 1e-7;
-/// Violation below which Newton's method is tried, and what of it must be left before it is tried
-/// again.
-const NEAR: f64 = 3e-3;
+/// Violation below which Newton's method is tried in any case where the inner way ends before the law.
+const LAST: f64 = 3e-3;
+/// What must be left of a violation at which Newton's method failed before it is tried again.
 const NEARER: f64 = 0.1;
 
 /// What D does, and how systems with it are solved.
@@ -45,6 +45,12 @@ pub trait Response {
     /// share a force in many ways.
     fn shift(&self) -> f64 {
         1e-9
+    }
+
+    /// Violation below which Newton's method is tried: where the answer to a common push is small
+    /// against that to a single one, forces are still far off at a small violation.
+    fn near(&self) -> f64 {
+        3e-3
     }
 
     /// Overwrites r by δ, to a relative residual. Returns the products that it took, or nothing if δ
@@ -122,7 +128,7 @@ impl Direct {
         };
         self.best.clone_from(&self.lambda);
         self.best_slip.clone_from(&self.slip);
-        let (mut best, mut near) = (report.residual, NEAR);
+        let (mut best, mut near) = (report.residual, d.near());
         let (mut entered, mut aim, mut patience) = (false, 0.5 * best, PATIENCE);
         for _ in 0..STEPS {
             if report.residual <= near && report.residual > tolerance {
@@ -142,7 +148,7 @@ impl Direct {
             }
             patience = patience.max(1);
             if !std::mem::replace(&mut entered, true) {
-                self.enter(report.residual);
+                self.enter(report.residual, d.near());
                 self.find_slip(d);
             }
             report.newton += 1;
@@ -153,9 +159,13 @@ impl Direct {
                 break;
             }
         }
-        report.residual = best;
         self.lambda.clone_from(&self.best);
         self.slip.clone_from(&self.best_slip);
+        if best > tolerance && best <= LAST {
+            let count = [&mut report.newton, &mut report.sweeps];
+            best = self.polish(best, d, tolerance, count);
+        }
+        report.residual = best;
         self.let_go();
         report
     }

@@ -184,6 +184,10 @@ impl Response for Whole<'_> {
         self.chain.prepare(softs, slopes)
     }
 
+    fn near(&self) -> f64 {
+        1e-6
+    }
+
     fn respond(&mut self, slopes: &[Block], r: &mut [f64], tolerance: f64) -> Option<usize> {
         self.chain.solve_linear(slopes, r, self.rest, tolerance)
     }

@@ -100,17 +100,25 @@ pub(super) fn stage_of<'a>(
     (&mut work.stage, &mut work.dual, scene)
 }
 
-/// First stage: no gap is negative at the end of the step. Returns by how much joints and contacts
-/// still disagree, m, or nothing if there are no contacts. `is_open` says whether the step is going
-/// to be linearised again from where it is.
+/// Where the first stage ends.
+pub(super) struct Held {
+    /// By how much joints and contacts still disagree, m.
+    pub wrong: f64,
+    /// How far joints are open, m, where they were closed again.
+    pub violation: Option<f64>,
+}
+
+/// First stage: no gap is negative at the end of the step. Returns nothing if there are no contacts.
+/// `is_open` says whether the step is going to be linearised again from where it is, with joints open
+/// by so much, m.
 pub(super) fn hold_apart(
     model: &Model,
     state: &State,
     work: &mut Workspace,
     scheme: &Scheme,
     report: &mut StepReport,
-    is_open: impl Fn(&mut Workspace) -> bool,
-) -> Result<Option<f64>, DualFault> {
+    is_open: impl Fn(&Workspace, f64) -> bool,
+) -> Result<Option<Held>, DualFault> {
     if work.contacts.points.is_empty() {
         return Ok(None);
     }
@@ -120,7 +128,7 @@ pub(super) fn hold_apart(
     }
     stage.first(&scene, dual);
     let (tolerance, rule) = (agreement(work), work.settings.iteration());
-    let mut wrong = 0.0;
+    let (mut wrong, mut violation) = (0.0, None);
     let exact = work.stage.care() == Care::Exact;
     let (mut turn, mut changed) = (0, false);
     loop {
@@ -140,7 +148,11 @@ pub(super) fn hold_apart(
             break;
         }
         work.dual.take_refactored();
-        correct(model, work, scheme, &rule, false)?;
+        let closed = correct(model, work, scheme, &rule, false)?;
+        let left = match work.linear {
+            true => work.dual.violation(model, &work.newton, scheme.h),
+            false => closed.violation,
+        };
         changed = work.dual.take_refactored();
         let (stage, dual, scene) = stage_of(model, state, work, scheme);
         let off = stage.settle(&scene);
@@ -148,9 +160,10 @@ pub(super) fn hold_apart(
             stage.weigh_again(&scene, dual);
         }
         let better = turn == 0 || off < CONTRACTION * wrong;
-        wrong = off.max(work.dual.violation(model, &work.newton, scheme.h));
+        wrong = off.max(left);
+        violation = Some(left);
         // Where the step is linearised again anyway, the small change can wait for that.
-        let waits = !exact && is_open(work);
+        let waits = !exact && is_open(work, left);
         turn += 1;
         let most = turns(work) + if changed { MORE_TURNS } else { 0 };
         let agrees = off <= tolerance && is_lawful(work);
@@ -161,7 +174,8 @@ pub(super) fn hold_apart(
     (report.penetration, report.contact_residual) = work.stage.end_first();
     // Where joints and contacts only take turns, another linearisation would not help.
     let together = work.stage.movers.answer_together() || work.stage.care() != Care::Exact;
-    Ok(Some(if together { wrong } else { 0.0 }))
+    let wrong = if together { wrong } else { 0.0 };
+    Ok(Some(Held { wrong, violation }))
 }
 
 impl Workspace {

@@ -17,7 +17,7 @@ pub(super) struct Fit {
     /// Largest change of an entry of A.
     update: f64,
     /// Largest violation that is left, m.
-    violation: f64,
+    pub violation: f64,
     /// Largest stretch of the bodies (`newton::stretch`), where it was found on the way.
     stretch: Option<f64>,
 }
@@ -79,15 +79,15 @@ pub(super) fn solve_step(
         }
         // Joints that are far from closed say nothing yet of how contacts move them.
         let open = !flies_again && !(fit.violation <= OPEN) && report.iterations < rule.limit / 2;
-        let off = if open {
+        let held = if open {
             None
         } else {
             let (slow, iteration, stretch) = (descent.is_slow(), report.iterations, fit.stretch);
-            let is_open = |work: &mut Workspace| {
+            let is_open = |work: &Workspace, violation: f64| {
                 let kind = work.stage.care() as usize;
                 let fit = Fit {
                     update: largest_update(work),
-                    violation: work.dual.violation(model, &work.newton, scheme.h),
+                    violation,
                     stretch,
                 };
                 let settled = is_settled(model, work, scheme, &rule, &fit, slow);
@@ -97,10 +97,13 @@ pub(super) fn solve_step(
             hold_apart(model, state, work, scheme, &mut report, is_open)
                 .map_err(|fault| dual_fault(model, fault, time))?
         };
-        if let Some(off) = off {
-            wrong = off;
+        if let Some(held) = held {
+            wrong = held.wrong;
             fit.update = largest_update(work);
-            fit.violation = work.dual.violation(model, &work.newton, scheme.h);
+            fit.violation = match held.violation {
+                Some(violation) => violation,
+                None => work.dual.violation(model, &work.newton, scheme.h),
+            };
         }
         report.update = fit.update;
         report.converged = if flies_again {

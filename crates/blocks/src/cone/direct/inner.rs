@@ -15,9 +15,9 @@ const INSIDE: [f64; 2] = [1e-4, 1.0];
 const LINEAR: [f64; 2] = [1e-2, 1e-5];
 
 impl Direct {
-    /// Moves the first guess inside the cones.
-    pub(super) fn enter(&mut self, residual: f64) {
-        let depth = residual.clamp(INSIDE[0], INSIDE[1]);
+    /// Moves the first guess inside the cones, where Newton's method is good for a violation `near`.
+    pub(super) fn enter(&mut self, residual: f64, near: f64) {
+        let depth = residual.clamp(INSIDE[0].min(near), INSIDE[1]);
         let count = self.marks.len().max(1) as f64;
         let sum: f64 = self.lambda.chunks_exact(3).map(|l| l[0]).sum();
         // Where nothing pushes yet, what would hold back the slip.
