@@ -78,9 +78,10 @@ pub struct Direct {
     best: Vec<f64>,
     best_slip: Vec<f64>,
     before: [Vec<f64>; 2],
-    /// Of each contact: the pair, its scaling, and the step that is tried.
+    /// Of each contact: the pair, its scaling, what a step aims at, and the step that is tried.
     pairs: Vec<Pair>,
     scalings: Vec<Scaling>,
+    aims: Vec<Triple>,
     tried: Vec<Pair>,
     /// Y, Z and r of each contact.
     softs: Vec<Block>,

@@ -19,7 +19,6 @@ pub mod dense;
 pub mod direct;
 mod full;
 mod interior;
-mod krylov;
 pub mod linked;
 pub mod local;
 pub mod newton;

@@ -7,29 +7,32 @@
 //! ```
 //!
 //! with S the links alone, block diagonal; A the chain, block tridiagonal; B, three rows a contact
-//! and three columns a joint, two blocks a row; and R what else moves, such as the pulleys that a
-//! belt runs over, of low rank. Steps towards Coulomb's law (`direct.rs`) solve `Y δ + Z D δ = r`.
-//! With ν = A⁻¹Bᵀδ as a second unknown contacts are eliminated link by link with N = (Y + Z S)⁻¹,
-//! which leaves the chain with other blocks in the same places,
+//! and three columns a joint, two blocks a row; and R = V Vᵀ what else moves, such as the pulleys that a
+//! belt runs over, with a column of V for each way in which they do. Steps towards Coulomb's law (`direct.rs`) solve `Y δ + Z D δ = r`.
+//! With ν = A⁻¹Bᵀδ and w = Vᵀδ as further unknowns contacts are eliminated link by link with
+//! N = (Y + Z S)⁻¹, which leaves the chain with other blocks in the same places and the w beside it
+//! (`strung/border.rs`),
 //!
 //! ```text
-//! (A − Bᵀ N Z B) ν = Bᵀ N r,   δ = N (Z B ν + r)
+//! (A − Bᵀ N Z B) ν + Bᵀ N Z V w = Bᵀ N r
+//!     − Vᵀ N Z B ν + (1 + Vᵀ N Z V) w = Vᵀ N r,   δ = N (Z B ν − Z V w + r)
 //! ```
 //!
-//! and R is brought in by GMRES (`strung/linear.rs`). So a step costs little more than one product
+//! So a step costs little more than one product
 //! with D, of which first order methods need hundreds, because a belt answers a common push a thousand
 //! times less than that of a single link.
 
+mod border;
 mod linear;
 #[cfg(test)]
 mod tests;
 
 use super::Triple;
-use super::block::{Block, times, times_transposed};
+use super::block::{Block, dot, times, times_transposed};
 use super::dense::{ConeReport, triple};
 use super::direct::{Direct, Mark, Response};
-use super::krylov::Krylov;
 use super::string::Line;
+use border::Border;
 
 /// A link with its contacts.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +43,10 @@ struct Bead {
     first: usize,
     count: usize,
     own: usize,
+    /// Where its borders start, how many it has, and where its part of V starts.
+    borders: usize,
+    sides: usize,
+    sways: usize,
 }
 
 /// One contact.
@@ -63,15 +70,19 @@ pub struct Strung {
     reaches: Vec<[Block; 2]>,
     /// S, dense for each bead.
     own: Vec<f64>,
+    /// Columns of V that touch each bead, and V, contact by contact.
+    borders: Vec<u32>,
+    sways: Vec<Triple>,
     law: Direct,
-    /// The chain with the contacts inside; N of each bead, and N Z B of each contact.
+    /// The chain with the contacts inside; N of each bead, N Z B of each contact, and N Z V as V.
     loaded: Line,
     solved: Vec<f64>,
     gains: Vec<[Block; 2]>,
+    pulls: Vec<Triple>,
+    border: Border,
     nodes: Vec<f64>,
     moved: Vec<f64>,
     scratch: Vec<f64>,
-    krylov: Krylov,
 }
 
 impl Strung {
@@ -80,17 +91,24 @@ impl Strung {
         self.beads.clear();
         self.reaches.clear();
         self.own.clear();
+        self.borders.clear();
+        self.sways.clear();
         self.law.clear();
     }
 
-    /// Adds a link between the node and the next one, or at the node only. Its contacts follow.
-    pub fn add_bead(&mut self, node: usize) {
+    /// Adds a link between the node and the next one, or at the node only. `borders` are the columns
+    /// of V that touch it. Its contacts follow.
+    pub fn add_bead(&mut self, node: usize, borders: &[u32]) {
         self.beads.push(Bead {
             node,
             first: self.reaches.len(),
             count: 0,
             own: self.own.len(),
+            borders: self.borders.len(),
+            sides: borders.len(),
+            sways: self.sways.len(),
         });
+        self.borders.extend_from_slice(borders);
     }
 
     /// Adds a contact to the last link.
@@ -98,6 +116,8 @@ impl Strung {
         if let Some(bead) = self.beads.last_mut() {
             bead.count += 1;
             self.own.resize(bead.own + 9 * bead.count * bead.count, 0.0);
+            self.sways
+                .resize(bead.sways + bead.sides * bead.count, [0.0; 3]);
             self.reaches.push(knot.reach);
             let Knot { mu, compliance, .. } = knot;
             self.law.add(Mark { mu, compliance });
@@ -110,6 +130,13 @@ impl Strung {
         &mut self.own[start..]
     }
 
+    /// Part of V of the last contact: how the borders of its link move it.
+    pub fn sways_mut(&mut self) -> &mut [Triple] {
+        let sides = self.beads.last().map_or(0, |bead| bead.sides);
+        let start = self.sways.len() - sides;
+        &mut self.sways[start..]
+    }
+
     /// The first guess of a contact, and the slip that all guesses together cause.
     pub fn start(&mut self, contact: usize, slip: Triple, lambda: Triple) {
         self.law.start(contact, slip, lambda);
@@ -120,17 +147,21 @@ impl Strung {
         self.law.lambda()
     }
 
-    /// Solves to a relative violation. `rest` writes R times its first argument to the second.
-    /// Counts steps as `newton` and products with R as `sweeps`.
-    pub fn solve(
-        &mut self,
-        rest: &mut dyn FnMut(&[f64], &mut [f64]),
-        tolerance: f64,
-    ) -> ConeReport {
+    /// Solves to a relative violation. Counts steps as `newton`.
+    pub fn solve(&mut self, tolerance: f64) -> ConeReport {
         self.moved.clear();
         self.moved.resize(3 * self.reaches.len(), 0.0);
         self.nodes.clear();
         self.nodes.resize(3 * (self.line.len() + 1), 0.0);
+        self.beads
+            .sort_unstable_by_key(|bead| (bead.node, bead.first));
+        let count = self.borders.iter().map(|b| *b as usize + 1).max();
+        self.border.plan(
+            count.unwrap_or(0),
+            self.line.len(),
+            &self.beads,
+            &self.borders,
+        );
         if !self.line.factor() {
             return ConeReport {
                 residual: f64::INFINITY,
@@ -138,15 +169,26 @@ impl Strung {
             };
         }
         let mut law = std::mem::take(&mut self.law);
-        let report = law.solve(&mut Whole { chain: self, rest }, tolerance);
+        let report = law.solve(self, tolerance);
         self.law = law;
         report
     }
 
-    /// Adds (S − B A⁻¹ Bᵀ) x to y.
-    fn add_product(&mut self, x: &[f64], y: &mut [f64]) {
+    /// Writes (S − B A⁻¹ Bᵀ + V Vᵀ) x to y.
+    fn multiply(&mut self, x: &[f64], y: &mut [f64]) {
         self.nodes.fill(0.0);
+        let moved = self.border.values();
+        moved.fill(0.0);
         for bead in &self.beads {
+            self.borders[bead.borders..][..bead.sides]
+                .iter()
+                .enumerate()
+                .for_each(|(side, border)| {
+                    for k in 0..bead.count {
+                        let sway = &self.sways[bead.sways + k * bead.sides + side];
+                        moved[*border as usize] += dot(sway, &triple(x, bead.first + k));
+                    }
+                });
             for k in bead.first..bead.first + bead.count {
                 add_to_nodes(&mut self.nodes, bead.node, &self.reaches[k], &triple(x, k));
             }
@@ -157,39 +199,42 @@ impl Strung {
             let here = &x[3 * bead.first..][..size];
             for k in 0..bead.count {
                 let reach = &self.reaches[bead.first + k];
-                let answer = at_nodes(&self.nodes, bead.node, reach);
+                let mut answer = at_nodes(&self.nodes, bead.node, reach);
+                for (side, border) in self.borders[bead.borders..][..bead.sides]
+                    .iter()
+                    .enumerate()
+                {
+                    let sway = &self.sways[bead.sways + k * bead.sides + side];
+                    for i in 0..3 {
+                        answer[i] -= sway[i] * moved[*border as usize];
+                    }
+                }
                 for i in 0..3 {
                     let own = &self.own[bead.own + (3 * k + i) * size..][..size];
                     let alone: f64 = own.iter().zip(here).map(|(s, l)| s * l).sum();
-                    y[3 * (bead.first + k) + i] += alone - answer[i];
+                    y[3 * (bead.first + k) + i] = alone - answer[i];
                 }
             }
         }
     }
 }
 
-/// The chain with what else moves.
-struct Whole<'a> {
-    chain: &'a mut Strung,
-    rest: &'a mut dyn FnMut(&[f64], &mut [f64]),
-}
-
-impl Response for Whole<'_> {
+impl Response for Strung {
     fn product(&mut self, x: &[f64], y: &mut [f64]) {
-        (self.rest)(x, y);
-        self.chain.add_product(x, y);
+        self.multiply(x, y);
     }
 
     fn prepare(&mut self, softs: &[Block], slopes: &[Block]) -> bool {
-        self.chain.prepare(softs, slopes)
+        self.load(softs, slopes)
     }
 
     fn near(&self) -> f64 {
         1e-6
     }
 
-    fn respond(&mut self, slopes: &[Block], r: &mut [f64], tolerance: f64) -> Option<usize> {
-        self.chain.solve_linear(slopes, r, self.rest, tolerance)
+    fn respond(&mut self, _: &[Block], r: &mut [f64], _: f64) -> Option<usize> {
+        self.solve_linear(r);
+        r.iter().all(|x| x.is_finite()).then_some(0)
     }
 }
 

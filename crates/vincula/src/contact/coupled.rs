@@ -83,16 +83,12 @@ impl Coupled {
         group: usize,
         rows: &mut [ContactRow],
         movers: &mut Movers,
-        dual: &mut Dual,
+        dual: &Dual,
         work: &[NewtonBlock],
         again: bool,
     ) -> (usize, bool) {
         let Coupled {
-            strings,
-            wrench,
-            motion,
-            groups,
-            ..
+            strings, groups, ..
         } = self;
         let (members, units) = groups.of(group);
         if !again {
@@ -101,7 +97,7 @@ impl Coupled {
         if !self.strung {
             return (0, false);
         }
-        let report = strings.solve(rows, units, movers, dual, work, [wrench, motion]);
+        let report = strings.solve(rows, movers);
         for (index, force) in strings.answer() {
             settle_on(&mut rows[index as usize], movers, &force);
         }

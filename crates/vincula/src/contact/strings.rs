@@ -2,7 +2,8 @@
 //!
 //! `vincula_blocks::cone::strung` says how. Here the chain is condensed to the joints of the links
 //! that are touched, and each contact finds what its link does alone and at its two joints. The
-//! other side of a contact may be fixed, a loose body, or part of a small mechanism.
+//! other side of a contact may be fixed, a loose body, or part of a small mechanism, whose answer to
+//! forces is a sum of squares, one for each way in which it moves: a pulley only turns.
 
 use vincula_blocks::cone::{Block, ConeReport, Knot, Strung};
 
@@ -16,6 +17,22 @@ use crate::math::small::*;
 /// Violation of the law, relative to the largest force, at which a solve ends.
 const TOLERANCE: f64 = 1e-8;
 
+/// Movers at most of a small mechanism beside the chain.
+const MOST_MOVERS: usize = 4;
+/// Compliance of a way to move, over that of the most compliant one, below which it is none.
+const RANK: f64 = 1e-12;
+
+/// The ways in which a unit that is no chain moves.
+#[derive(Clone, Copy, Debug)]
+struct Ways {
+    unit: u32,
+    /// The first one, and their number.
+    first: u32,
+    count: u32,
+    /// Where their moves start.
+    moves: usize,
+}
+
 /// Memory of the solver.
 #[derive(Debug, Default)]
 pub(crate) struct Strings {
@@ -28,6 +45,11 @@ pub(crate) struct Strings {
     /// unit and its first node.
     touched: Vec<u32>,
     chains: Vec<(u32, usize)>,
+    /// The ways in which the others move, and for every one what it does to the movers of its unit.
+    ways: Vec<Ways>,
+    moves: Vec<[V3; 2]>,
+    compliance: Vec<f64>,
+    borders: Vec<u32>,
 }
 
 impl Strings {
@@ -48,11 +70,14 @@ impl Strings {
         self.problem.line.clear();
         self.chains.clear();
         self.touched.clear();
-        for &unit in units
-            .iter()
-            .filter(|unit| movers.chain_of(**unit).is_some())
-        {
-            if !self.add_chain(unit, movers, dual) {
+        self.ways.clear();
+        self.moves.clear();
+        for &unit in units {
+            let added = match movers.chain_of(unit) {
+                Some(_) => self.add_chain(unit, movers, dual),
+                None => self.add_ways(unit, movers),
+            };
+            if !added {
                 return false;
             }
         }
@@ -70,50 +95,14 @@ impl Strings {
     }
 
     /// Solves the problem of the last `prepare`, for rows that are the same but for their slip
-    /// and force. The two vectors have room for every mover.
-    pub fn solve(
-        &mut self,
-        rows: &[ContactRow],
-        units: &[u32],
-        movers: &mut Movers,
-        dual: &mut Dual,
-        work: &[NewtonBlock],
-        [wrench, motion]: [&mut Vec<[V3; 2]>; 2],
-    ) -> ConeReport {
+    /// and force.
+    pub fn solve(&mut self, rows: &[ContactRow], movers: &Movers) -> ConeReport {
         let Strings { problem, order, .. } = self;
         for (k, (index, ..)) in order.iter().enumerate() {
             let row = &rows[*index as usize];
             problem.start(k, row.slip(&movers.all), row.lambda);
         }
-        // What the sides that are on no chain do.
-        let others = || {
-            order.iter().map(|&(index, _, second)| {
-                let row = &rows[index as usize];
-                let (arm, sign) = if second {
-                    (&row.a, -1.0)
-                } else {
-                    (&row.b, 1.0)
-                };
-                (&row.frame, arm, sign)
-            })
-        };
-        let mut rest = |x: &[f64], y: &mut [f64]| {
-            for &unit in units {
-                wrench[movers.unit(unit)].fill([[0.0; 3]; 2]);
-            }
-            for ((frame, arm, sign), x) in others().zip(x.chunks_exact(3)) {
-                arm.load(sign, frame, &[x[0], x[1], x[2]], wrench);
-            }
-            for &unit in units {
-                if movers.chain_of(unit).is_none() {
-                    movers.respond_unit(unit, dual, work, wrench, motion);
-                }
-            }
-            for ((frame, arm, sign), y) in others().zip(y.chunks_exact_mut(3)) {
-                y.copy_from_slice(&scale(&arm.moved(frame, motion), sign));
-            }
-        };
-        problem.solve(&mut rest, TOLERANCE)
+        problem.solve(TOLERANCE)
     }
 
     /// The rows in the order of the problem, with their forces.
@@ -187,6 +176,65 @@ impl Strings {
         line.condense(path.len(), &self.touched[base..], blocks)
     }
 
+    /// Finds the ways in which a unit that is no chain moves: with the compliance W = G Gᵀ of its
+    /// movers, the columns of G, by Cholesky's method with the largest pivot first.
+    fn add_ways(&mut self, unit: u32, movers: &Movers) -> bool {
+        let range = movers.unit(unit);
+        let size = 6 * range.len();
+        if range.len() > MOST_MOVERS {
+            return false;
+        }
+        let first = self.ways.last().map_or(0, |ways| ways.first + ways.count);
+        let start = self.moves.len();
+        let w = &mut self.compliance;
+        w.clear();
+        w.resize(size * size, 0.0);
+        for column in 0..size {
+            let mut wrench = [[0.0; 3]; 2];
+            wrench[column % 6 / 3][column % 3] = 1.0;
+            for (k, target) in range.clone().enumerate() {
+                let source = (range.start + column / 6) as u32;
+                let moved = movers.respond(target as u32, source, &wrench[0], &wrench[1]);
+                for (i, x) in moved.iter().flatten().enumerate() {
+                    w[(6 * k + i) * size + column] = *x;
+                }
+            }
+        }
+        let pivots = |w: &[f64]| (0..size).map(|i| w[i * (size + 1)]).fold(0.0, f64::max);
+        let least = RANK * pivots(w);
+        let mut count = 0;
+        while pivots(w) > least {
+            let best = (0..size).fold(0, |b, i| match w[i * (size + 1)] > w[b * (size + 1)] {
+                true => i,
+                false => b,
+            });
+            let root = w[best * (size + 1)].sqrt();
+            let from = self.moves.len();
+            self.moves.resize(from + range.len(), [[0.0; 3]; 2]);
+            let way = &mut self.moves[from..];
+            for i in 0..size {
+                way[i / 6][i % 6 / 3][i % 3] = w[i * size + best] / root;
+            }
+            let of = |i: usize| way[i / 6][i % 6 / 3][i % 3];
+            for i in 0..size {
+                for j in 0..size {
+                    w[i * size + j] -= of(i) * of(j);
+                }
+                // What is taken is gone, whatever rounding says.
+                w[i * size + best] = 0.0;
+                w[best * size + i] = 0.0;
+            }
+            count += 1;
+        }
+        self.ways.push(Ways {
+            unit,
+            first,
+            count,
+            moves: start,
+        });
+        true
+    }
+
     /// Adds the link of a mover with its contacts.
     fn add_bead(
         &mut self,
@@ -206,7 +254,8 @@ impl Strings {
         let (block, lane) = place(body);
         let rot: M3 = gather(&work[block].rot, lane);
         let inverse = work[block].inverse_of(lane);
-        self.problem.add_bead(joints);
+        self.find_borders(range.clone(), rows, movers);
+        self.problem.add_bead(joints, &self.borders);
         for k in range.clone() {
             let (row, arm, sign) = self.mine(k, rows);
             let mut reach: [Block; 2] = [[0.0; 9]; 2];
@@ -226,6 +275,7 @@ impl Strings {
                 mu: row.mu,
                 compliance: row.w[0] + row.w[4] + row.w[8],
             });
+            self.sway(k, rows, movers);
         }
         let size = 3 * range.len();
         for (k, l) in range
@@ -252,6 +302,64 @@ impl Strings {
             }
         }
         true
+    }
+
+    /// The ways of the other sides of some contacts.
+    fn find_borders(
+        &mut self,
+        range: std::ops::Range<usize>,
+        rows: &[ContactRow],
+        movers: &Movers,
+    ) {
+        self.borders.clear();
+        for k in range {
+            let ways = self.ways_of(self.other(k, rows).1, movers);
+            if let Some(ways) = ways.filter(|ways| !self.borders.contains(&ways.first)) {
+                self.borders.extend(ways.first..ways.first + ways.count);
+            }
+        }
+    }
+
+    /// How the ways of its other side move the last contact of the problem.
+    fn sway(&mut self, k: usize, rows: &[ContactRow], movers: &Movers) {
+        let (row, arm, sign) = self.other(k, rows);
+        let Some(ways) = self.ways_of(arm, movers) else {
+            return;
+        };
+        let Some(place) = self.borders.iter().position(|b| *b == ways.first) else {
+            return;
+        };
+        let range = movers.unit(ways.unit);
+        let sways = &mut self.problem.sways_mut()[place..place + ways.count as usize];
+        for (way, sway) in sways.iter_mut().enumerate() {
+            let at = ways.moves + way * range.len() + arm.mover as usize - range.start;
+            let [shift, turn] = &self.moves[at];
+            *sway =
+                [0, 1, 2].map(|i| sign * (dot(&row.frame[i], shift) + dot(&arm.lever[i], turn)));
+        }
+    }
+
+    /// The ways of an arm that is on no chain.
+    fn ways_of(&self, arm: &Arm, movers: &Movers) -> Option<Ways> {
+        if arm.mover == FIXED {
+            return None;
+        }
+        let unit = movers.unit_of(arm.mover);
+        let at = self
+            .ways
+            .binary_search_by_key(&unit, |ways| ways.unit)
+            .ok()?;
+        Some(self.ways[at]).filter(|ways| ways.count > 0)
+    }
+
+    /// A row of the problem with its arm on no chain.
+    fn other<'a>(&self, k: usize, rows: &'a [ContactRow]) -> Mine<'a> {
+        let (index, _, second) = self.order[k];
+        let row = &rows[index as usize];
+        match second {
+            true => (row, &row.a, -1.0),
+            false => (row, &row.b, 1.0),
+        }
     }
 
     /// A row of the problem with its arm on the chain.

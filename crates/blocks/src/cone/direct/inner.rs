@@ -126,9 +126,11 @@ impl Direct {
         let (tolerance, tau) = (LINEAR[usize::from(tau.is_some())], tau.unwrap_or(0.0));
         let mut delta = std::mem::take(&mut self.rhs);
         delta.clear();
+        self.aims.clear();
         for (k, mark) in self.marks.iter().enumerate() {
             let (u, pair) = (triple(&self.slip, k), &self.pairs[k]);
             let aim = self.scalings[k].aim(tau, &self.tried[k]);
+            self.aims.push(aim);
             if mark.mu == 0.0 {
                 delta.extend([aim[0] + pair.y[0] - u[0], 0.0, 0.0]);
                 continue;
@@ -142,7 +144,7 @@ impl Direct {
             let d = triple(&delta, k);
             let mu = if mark.mu > 0.0 { mark.mu } else { 1.0 };
             let x = [mu * d[0], d[1], d[2]];
-            let aim = self.scalings[k].aim(tau, &self.tried[k]);
+            let aim = &self.aims[k];
             let taken = times(&self.scalings[k].square, &x);
             let mut y = [aim[0] - taken[0], aim[1] - taken[1], aim[2] - taken[2]];
             if mark.mu == 0.0 {

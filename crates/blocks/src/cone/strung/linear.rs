@@ -1,29 +1,39 @@
 //! The linear system of a step: contacts are eliminated, the chain is factored.
 
-use super::super::block::{Block, inverse, product, times};
+use super::super::block::{Block, dot, inverse, product, times};
 use super::super::dense::triple;
-use super::{Strung, add_to_nodes, at_nodes};
-
-/// Products of one solve at most.
-const PRODUCTS: usize = 40;
+use super::border::Pulls;
+use super::{Bead, Strung, add_to_nodes, at_nodes};
 
 impl Strung {
     /// Makes `(Y + Z D) δ = r` ready to be solved, with Y and Z of each contact. False if it is
     /// singular.
-    pub(super) fn prepare(&mut self, softs: &[Block], slopes: &[Block]) -> bool {
+    pub(super) fn load(&mut self, softs: &[Block], slopes: &[Block]) -> bool {
         self.loaded.copy(&self.line);
         self.solved.clear();
-        self.gains.clear();
-        let beads = 0..self.beads.len();
-        beads
-            .into_iter()
-            .all(|bead| self.eliminate(bead, softs, slopes))
-            && self.loaded.factor()
+        self.gains.resize(self.reaches.len(), [[0.0; 9]; 2]);
+        self.pulls.clear();
+        self.pulls.resize(self.sways.len(), [0.0; 3]);
+        let mut beads = 0..self.beads.len();
+        let pulls = match beads.all(|bead| self.eliminate(bead, softs, slopes)) {
+            true => Pulls {
+                borders: &self.borders,
+                reaches: &self.reaches,
+                sways: &self.sways,
+                pulls: &self.pulls,
+                gains: &self.gains,
+            },
+            false => return false,
+        };
+        self.border.factor(&self.loaded, &self.beads, &pulls)
     }
 
-    /// N and N Z B of a link, and what it leaves on the chain.
+    /// N, N Z B and N Z V of a link, and what it leaves on the chain.
     fn eliminate(&mut self, index: usize, softs: &[Block], slopes: &[Block]) -> bool {
         let bead = self.beads[index];
+        if bead.count == 1 {
+            return self.eliminate_one(&bead, &softs[bead.first], &slopes[bead.first]);
+        }
         let size = 3 * bead.count;
         let start = self.solved.len();
         self.solved.resize(start + size * size, 0.0);
@@ -51,6 +61,7 @@ impl Strung {
         }
         for k in 0..bead.count {
             let mut gain = [[0.0; 9]; 2];
+            let pulls = bead.sways + k * bead.sides;
             for l in 0..bead.count {
                 let n: Block = std::array::from_fn(|e| {
                     self.solved[start + (3 * k + e / 3) * size + 3 * l + e % 3]
@@ -62,68 +73,102 @@ impl Strung {
                         *g += p;
                     }
                 }
+                for side in 0..bead.sides {
+                    let part = times(&nz, &self.sways[bead.sways + l * bead.sides + side]);
+                    let pull = &mut self.pulls[pulls + side];
+                    for (p, x) in pull.iter_mut().zip(part) {
+                        *p += x;
+                    }
+                }
             }
-            self.gains.push(gain);
-            let reach = &self.reaches[bead.first + k];
-            let node = bead.node;
-            subtract(&mut self.loaded.diagonal[node], &reach[0], &gain[0]);
-            if node + 1 < self.line.len() {
-                subtract(&mut self.loaded.upper[node], &reach[0], &gain[1]);
-                subtract(&mut self.loaded.lower[node], &reach[1], &gain[0]);
-                subtract(&mut self.loaded.diagonal[node + 1], &reach[1], &gain[1]);
-            }
+            self.put_gain(&bead, k, gain);
         }
         true
     }
 
-    /// Overwrites r by δ, to a relative residual. Returns the products with R, or nothing if δ is
-    /// not finite.
-    pub(super) fn solve_linear(
-        &mut self,
-        slopes: &[Block],
-        r: &mut [f64],
-        rest: &mut dyn FnMut(&[f64], &mut [f64]),
-        tolerance: f64,
-    ) -> Option<usize> {
-        let mut krylov = std::mem::take(&mut self.krylov);
-        self.respond(r);
-        let mut apply = |x: &[f64], y: &mut [f64]| {
-            rest(x, y);
-            for (k, z) in slopes.iter().enumerate() {
-                let turned = times(z, &triple(y, k));
-                y[3 * k..3 * k + 3].copy_from_slice(&turned);
-            }
-            self.respond(y);
+    /// The same for a link with one contact, which most have.
+    fn eliminate_one(&mut self, bead: &Bead, y: &Block, z: &Block) -> bool {
+        let own: Block = std::array::from_fn(|e| self.own[bead.own + e]);
+        let mut loaded = product(z, &own);
+        for (x, y) in loaded.iter_mut().zip(y) {
+            *x += y;
+        }
+        let Some(n) = inverse(&loaded) else {
+            return false;
         };
-        let products = krylov.solve(r, &mut apply, tolerance, PRODUCTS);
-        self.krylov = krylov;
-        r.iter().all(|x| x.is_finite()).then_some(products)
+        self.solved.extend_from_slice(&n);
+        let nz = product(&n, z);
+        for at in bead.sways..bead.sways + bead.sides {
+            self.pulls[at] = times(&nz, &self.sways[at]);
+        }
+        let [one, two] = &self.reaches[bead.first];
+        let gain = [product(&nz, one), product(&nz, two)];
+        self.put_gain(bead, 0, gain);
+        true
     }
 
-    /// Overwrites r by (Y + Z (S − B A⁻¹ Bᵀ))⁻¹ r.
-    fn respond(&mut self, r: &mut [f64]) {
+    /// Keeps N Z B of a contact, and takes what it answers from the chain.
+    #[inline(always)]
+    fn put_gain(&mut self, bead: &Bead, k: usize, gain: [Block; 2]) {
+        self.gains[bead.first + k] = gain;
+        let (reach, node) = (&self.reaches[bead.first + k], bead.node);
+        subtract(&mut self.loaded.diagonal[node], &reach[0], &gain[0]);
+        if node + 1 < self.line.len() {
+            subtract(&mut self.loaded.upper[node], &reach[0], &gain[1]);
+            subtract(&mut self.loaded.lower[node], &reach[1], &gain[0]);
+            subtract(&mut self.loaded.diagonal[node + 1], &reach[1], &gain[1]);
+        }
+    }
+
+    /// Overwrites r by δ.
+    pub(super) fn solve_linear(&mut self, r: &mut [f64]) {
         self.nodes.fill(0.0);
+        let values = self.border.values();
+        values.fill(0.0);
         let mut at = 0;
         for bead in &self.beads {
             let size = 3 * bead.count;
             let here = &mut r[3 * bead.first..][..size];
-            for i in 0..size {
-                let row = &self.solved[at + i * size..][..size];
-                self.moved[i] = row.iter().zip(here.iter()).map(|(n, r)| n * r).sum();
+            if bead.count == 1 {
+                let n: Block = std::array::from_fn(|e| self.solved[at + e]);
+                here.copy_from_slice(&times(&n, &triple(here, 0)));
+            } else {
+                for i in 0..size {
+                    let row = &self.solved[at + i * size..][..size];
+                    self.moved[i] = row.iter().zip(here.iter()).map(|(n, r)| n * r).sum();
+                }
+                here.copy_from_slice(&self.moved[..size]);
             }
             at += size * size;
-            here.copy_from_slice(&self.moved[..size]);
-            for k in bead.first..bead.first + bead.count {
-                let y = triple(r, k);
-                add_to_nodes(&mut self.nodes, bead.node, &self.reaches[k], &y);
+            for k in 0..bead.count {
+                let y = triple(r, bead.first + k);
+                add_to_nodes(
+                    &mut self.nodes,
+                    bead.node,
+                    &self.reaches[bead.first + k],
+                    &y,
+                );
+                for side in 0..bead.sides {
+                    let sway = &self.sways[bead.sways + k * bead.sides + side];
+                    values[self.borders[bead.borders + side] as usize] += dot(sway, &y);
+                }
             }
         }
-        self.loaded.solve(&mut self.nodes[..3 * self.line.len()]);
+        self.border.solve(&self.loaded, &mut self.nodes);
+        let values = self.border.values();
         for bead in &self.beads {
-            for k in bead.first..bead.first + bead.count {
-                let more = at_nodes(&self.nodes, bead.node, &self.gains[k]);
+            for k in 0..bead.count {
+                let contact = bead.first + k;
+                let mut more = at_nodes(&self.nodes, bead.node, &self.gains[contact]);
+                for side in 0..bead.sides {
+                    let pull = &self.pulls[bead.sways + k * bead.sides + side];
+                    let value = values[self.borders[bead.borders + side] as usize];
+                    for i in 0..3 {
+                        more[i] -= pull[i] * value;
+                    }
+                }
                 for i in 0..3 {
-                    r[3 * k + i] += more[i];
+                    r[3 * contact + i] += more[i];
                 }
             }
         }
