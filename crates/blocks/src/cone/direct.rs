@@ -162,7 +162,7 @@ impl Direct {
         }
         self.lambda.clone_from(&self.best);
         self.slip.clone_from(&self.best_slip);
-        if best > tolerance && best <= LAST {
+        if best > tolerance.max(ROUNDED) && best <= LAST {
             let count = [&mut report.newton, &mut report.sweeps];
             best = self.polish(best, d, tolerance, count);
         }

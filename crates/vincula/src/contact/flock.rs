@@ -143,3 +143,65 @@ impl Herd {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contact::{Contacts, detect};
+    use crate::math::numbers::Numbers;
+    use crate::prelude::*;
+
+    /// Links that meet boxes and a floor but not each other, all of one group or of many.
+    fn world(groups: usize) -> Model {
+        let (mut builder, mut numbers) = (ModelBuilder::new(), Numbers(11));
+        for k in 0..310 {
+            let link = k % 31 != 0;
+            let shape = match link {
+                true => Shape::Capsule {
+                    radius: 0.02,
+                    half_length: 0.05,
+                },
+                false => Shape::Box {
+                    half_extents: DVec3::splat(0.2),
+                },
+            };
+            let at = 1.5 * numbers.vector();
+            let name = format!("body-{k}");
+            let body = builder.body(BodyDef::new(&name, shape.clone(), 1000.0).at(at));
+            let member = if link { 2 << (k % groups) } else { 1 };
+            let mask = if link { 1 } else { !1 };
+            builder.collider(ColliderDef::new(name, body, shape).groups(member, mask));
+        }
+        let normal = DVec3::Z;
+        let floor = ColliderDef::new("floor", World, ColliderShape::HalfSpace { normal })
+            .at(DVec3::NEG_Z)
+            .groups(1, !1);
+        builder.collider(floor);
+        builder.build().unwrap()
+    }
+
+    #[test]
+    fn nothing_that_touches_is_left_out() {
+        let (one, many) = (world(1), world(16));
+        assert_eq!(one.collision.flock.leaves.len(), 300);
+        assert!(many.collision.flock.leaves.is_empty());
+        let mut numbers = Numbers(3);
+        let mut states = [one.initial_state(), many.initial_state()];
+        for block in 0..states[0].blocks.len() {
+            let mut fast = || std::array::from_fn(|_| 3.0 * numbers.vector().x);
+            let (v, w) = ([fast(), fast(), fast()], std::array::from_fn(|_| fast()));
+            for state in &mut states {
+                (state.blocks[block].v, state.blocks[block].w) = (v, w);
+            }
+        }
+        for h in [1e-4, 1e-2, 0.05] {
+            let found = [&one, &many].map(|model| {
+                let mut contacts = Contacts::new();
+                let state = &states[usize::from(std::ptr::eq(model, &many))];
+                detect(model, state, &Control::new(model), h, &mut contacts);
+                contacts.points
+            });
+            assert!(found[0].len() > 10 && found[0] == found[1]);
+        }
+    }
+}
