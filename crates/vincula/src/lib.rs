@@ -40,6 +40,7 @@ mod serial;
 mod settings;
 pub mod step;
 mod stream;
+mod workspace;
 
 /// What most programs need.
 pub mod prelude {

@@ -6,8 +6,9 @@ use super::groups::Members;
 use crate::math::lanes::{gather, place, scatter};
 use crate::math::small::*;
 use crate::model::{Control, MemoryBlock, Model, State, StateBlock};
-use crate::settings::{Settings, Workspace};
+use crate::settings::Settings;
 use crate::step::{StepError, StepReport, step_together};
+use crate::workspace::Workspace;
 
 /// What steps the groups of one kind, one after the other.
 pub(super) struct Engine {

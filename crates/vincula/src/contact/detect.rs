@@ -13,68 +13,25 @@
 
 use std::cmp::Ordering;
 
-use glam::{DMat3, DQuat, DVec3};
+use glam::DVec3;
 
-use super::bounds::Bounds;
 use super::broad::Broad;
 use super::collide::{Form, Narrow, Placed, Touch};
+use super::placing::{Motion, Placing, Proxy};
+use super::plane::{lowest, over, touch_plane};
 use super::reduce::{Keep, reduce};
-use super::{Carrier, Collider, ContactPoint, Contacts, Leaf};
-use crate::math::lanes::{gather, place};
-use crate::math::small::{M3, V3};
-use crate::math::{to_mat, to_vec};
-use crate::model::{BodyId, ColliderId, Control, Model, Pose, State};
+use super::{Collider, ContactPoint, Contacts, Leaf};
+use crate::model::{BodyId, ColliderId, Control, Model, State};
 
 /// How far, of its thickness, a pair may turn in a step and still do with four points.
 const TURNS: f64 = 0.02;
-
-/// How the carrier of a leaf moves in the step.
-#[derive(Clone, Copy, Debug)]
-struct Motion {
-    /// Frame of the carrier: principal rotation and centre of a body.
-    pose: Pose,
-    /// Velocity of the origin, m/s, with gravity's share of the step.
-    velocity: DVec3,
-    /// Rate of the map, 1/s.
-    rate: DMat3,
-    /// Angular speed, rad/s.
-    spin: f64,
-}
-
-/// A leaf where it is now.
-#[derive(Clone, Copy, Debug)]
-struct Proxy {
-    pose: Pose,
-    /// Its rotation as a matrix.
-    axes: DMat3,
-    /// Where its middle goes in the step, m.
-    motion: DVec3,
-    /// How far its farthest point moves relative to its middle, m.
-    turn: f64,
-    margin: f64,
-    /// Whether its carrier turns at all.
-    turns: bool,
-    /// How it is expected to turn in the step, rad. Joints may have another opinion on that, so it
-    /// is none for what they hold.
-    spin: DVec3,
-}
 
 /// Memory of detection.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     narrow: Narrow,
     broad: Broad,
-    bodies: Vec<Motion>,
-    frames: Vec<Motion>,
-    /// Of each leaf, if it is one of those that are `placed`.
-    proxies: Vec<Proxy>,
-    bounds: Vec<Bounds>,
-    placed: Vec<u32>,
-    /// The body whose motion was found last.
-    latest: Option<BodyId>,
-    unbounded: Vec<u32>,
-    /// What leaves that pass through each other may meet.
-    others: Broad,
+    at: Placing,
     pairs: Vec<(u32, u32)>,
     touches: Vec<Touch>,
 }
@@ -99,7 +56,7 @@ pub(crate) fn detect_but(
         return;
     }
     let mut scratch = std::mem::take(&mut contacts.scratch);
-    scratch.place_leaves(model, state, control, h);
+    scratch.at.place_leaves(model, state, control, h);
     scratch.find_pairs(model, sleeps);
     for k in 0..scratch.pairs.len() {
         let pair = scratch.pairs[k];
@@ -119,99 +76,25 @@ fn by_name(p: &ContactPoint, q: &ContactPoint) -> Ordering {
 }
 
 impl Scratch {
-    /// Places all leaves that may touch something.
-    fn place_leaves(&mut self, model: &Model, state: &State, control: &Control, h: f64) {
-        self.frames.clear();
-        self.frames
-            .extend(control.frames.iter().map(|frame| Motion {
-                pose: frame.pose,
-                velocity: frame.twist.linear,
-                rate: cross_matrix(frame.twist.angular) * DMat3::from_quat(frame.pose.rotation),
-                spin: frame.twist.angular.length(),
-            }));
-        let (leaves, flock) = (&model.collision.leaves, &model.collision.flock);
-        self.bodies.resize(model.bodies.len(), Motion::STILL);
-        self.proxies.resize(leaves.len(), Proxy::STILL);
-        self.bounds.resize(leaves.len(), Bounds::NOTHING);
-        self.latest = None;
-        self.unbounded.clear();
-        self.placed.clear();
-        self.placed.extend_from_slice(&flock.others);
-        for k in 0..self.placed.len() {
-            self.place_leaf(self.placed[k], model, state, h);
-        }
-        let Scratch {
-            others,
-            bounds,
-            proxies,
-            placed,
-            unbounded,
-            ..
-        } = self;
-        others.file(bounds, placed);
-        let near = |bounds: &Bounds| {
-            let below = |plane: &u32| over(&proxies[*plane as usize], bounds);
-            others.meets_any(bounds) || unbounded.iter().any(below)
-        };
-        flock.each_near(state.blocks(), model.gravity, h, near, |leaf| {
-            placed.push(leaf);
-        });
-        for k in flock.others.len()..self.placed.len() {
-            self.place_leaf(self.placed[k], model, state, h);
-        }
-    }
-
-    fn place_leaf(&mut self, index: u32, model: &Model, state: &State, h: f64) {
-        let leaf = &model.collision.leaves[index as usize];
-        let collider = model.collider(leaf.collider);
-        let body = collider.carrier.body();
-        // The pieces of a collider follow each other.
-        if let Some(body) = body.filter(|_| self.latest != body) {
-            self.latest = Some(body);
-            let gravity = model.gravity * model.body(body).gravity_scale;
-            self.bodies[body.index()] = body_motion(state, body.index(), gravity, h);
-        }
-        let motion = self.motion(collider.carrier);
-        let held = |body: BodyId| model.collision.jointed[body.index()];
-        let mut proxy = place_leaf(leaf, &motion, collider.margin, h);
-        if body.is_none_or(|body| !held(body)) {
-            proxy.spin = h * motion.angular();
-        }
-        let bounds = leaf.form.bounds(&proxy.pose);
-        if !bounds.is_finite() {
-            self.unbounded.push(index);
-        }
-        self.bounds[index as usize] = bounds.swept(proxy.motion, proxy.margin + proxy.turn);
-        self.proxies[index as usize] = proxy;
-    }
-
-    fn motion(&self, carrier: Carrier) -> Motion {
-        match carrier {
-            Carrier::World => Motion::STILL,
-            Carrier::Body(id) => self.bodies[id.index()],
-            Carrier::Frame(id) => self.frames[id.index()],
-        }
-    }
-
     fn find_pairs(&mut self, model: &Model, sleeps: &dyn Fn(BodyId) -> bool) {
         let still = |proxy: &Proxy| !proxy.turns && proxy.motion == DVec3::ZERO;
-        let (pairs, bounds) = (&mut self.pairs, &self.bounds);
+        let (pairs, bounds) = (&mut self.pairs, &self.at.bounds);
         pairs.clear();
-        self.broad.pairs(bounds, &self.placed, |i, j| {
+        self.broad.pairs(bounds, &self.at.placed, |i, j| {
             if may_touch(
                 model,
                 i,
                 j,
                 sleeps,
-                [i, j].map(|k| still(&self.proxies[k as usize])),
+                [i, j].map(|k| still(&self.at.proxies[k as usize])),
             ) {
                 pairs.push((i, j));
             }
         });
-        for &i in &self.unbounded {
-            for &j in &self.placed {
+        for &i in &self.at.unbounded {
+            for &j in &self.at.placed {
                 let below = !bounds[j as usize].is_finite();
-                let near = || over(&self.proxies[i as usize], &bounds[j as usize]);
+                let near = || over(&self.at.proxies[i as usize], &bounds[j as usize]);
                 if !below
                     && near()
                     && may_touch(
@@ -219,7 +102,7 @@ impl Scratch {
                         i.min(j),
                         i.max(j),
                         sleeps,
-                        [i.min(j), i.max(j)].map(|k| still(&self.proxies[k as usize])),
+                        [i.min(j), i.max(j)].map(|k| still(&self.at.proxies[k as usize])),
                     )
                 {
                     pairs.push((i.min(j), i.max(j)));
@@ -231,7 +114,7 @@ impl Scratch {
 
     fn touch_pair(&mut self, model: &Model, (i, j): (u32, u32), h: f64, contacts: &mut Contacts) {
         let leaves = [i, j].map(|k| &model.collision.leaves[k as usize]);
-        let proxies = [i, j].map(|k| self.proxies[k as usize]);
+        let proxies = [i, j].map(|k| self.at.proxies[k as usize]);
         let colliders = leaves.map(|leaf| model.collider(leaf.collider));
         if colliders.iter().any(|c| c.sensor) {
             if self.overlap(leaves, &proxies) {
@@ -240,7 +123,7 @@ impl Scratch {
             return;
         }
         self.touches.clear();
-        let motions = colliders.map(|c| self.motion(c.carrier));
+        let motions = colliders.map(|c| self.at.motion(c.carrier));
         self.find_touches(leaves, &proxies);
         self.look_ahead(&motions, h);
         let thickness = leaves[0].thickness.min(leaves[1].thickness);
@@ -343,92 +226,6 @@ impl Scratch {
     }
 }
 
-impl Proxy {
-    const STILL: Proxy = Proxy {
-        pose: Pose::IDENTITY,
-        axes: DMat3::IDENTITY,
-        motion: DVec3::ZERO,
-        turn: 0.0,
-        margin: 0.0,
-        turns: false,
-        spin: DVec3::ZERO,
-    };
-}
-
-impl Motion {
-    const STILL: Motion = Motion {
-        pose: Pose::IDENTITY,
-        velocity: DVec3::ZERO,
-        rate: DMat3::ZERO,
-        spin: 0.0,
-    };
-
-    /// The material point that the rotation carries to a point of the world.
-    fn material(&self, point: DVec3) -> DVec3 {
-        self.pose.rotation.inverse() * (point - self.pose.translation)
-    }
-
-    /// Angular velocity, rad/s: the skew part of the rate.
-    fn angular(&self) -> DVec3 {
-        let w = self.rate * DMat3::from_quat(self.pose.rotation).transpose();
-        0.5 * DVec3::new(
-            w.y_axis.z - w.z_axis.y,
-            w.z_axis.x - w.x_axis.z,
-            w.x_axis.y - w.y_axis.x,
-        )
-    }
-
-    fn velocity_at(&self, point: DVec3) -> DVec3 {
-        self.velocity + self.rate * self.material(point)
-    }
-}
-
-fn body_motion(state: &State, body: usize, gravity: DVec3, h: f64) -> Motion {
-    let (block, lane) = place(body);
-    let b = &state.blocks()[block];
-    let a: M3 = gather(&b.a, lane);
-    let w: M3 = gather(&b.w, lane);
-    let (v, t): (V3, V3) = (gather(&b.v, lane), gather(&b.t, lane));
-    let rotation = crate::math::rotation::polar(&a).unwrap_or(crate::math::small::IDENTITY);
-    // A rotation at the rate ω has the Frobenius norm √2 |ω|.
-    let norm = w.iter().map(|x| x * x).sum::<f64>();
-    Motion {
-        pose: Pose {
-            translation: to_vec(&t),
-            rotation: DQuat::from_mat3(&to_mat(&rotation)).normalize(),
-        },
-        velocity: to_vec(&v) + h * gravity,
-        rate: to_mat(&w),
-        spin: (0.5 * norm).sqrt(),
-    }
-}
-
-fn place_leaf(leaf: &Leaf, motion: &Motion, margin: f64, h: f64) -> Proxy {
-    let bounded = leaf.radius.is_finite();
-    let pose = motion.pose.compose(&leaf.pose);
-    Proxy {
-        pose,
-        axes: DMat3::from_quat(pose.rotation),
-        motion: h * (motion.velocity + motion.rate * leaf.center),
-        turn: if bounded {
-            h * motion.spin * leaf.radius
-        } else {
-            0.0
-        },
-        margin,
-        turns: motion.spin > 0.0,
-        spin: DVec3::ZERO,
-    }
-}
-
-fn cross_matrix(w: DVec3) -> DMat3 {
-    DMat3::from_cols(
-        DVec3::new(0.0, w.z, -w.y),
-        DVec3::new(-w.z, 0.0, w.x),
-        DVec3::new(w.y, -w.x, 0.0),
-    )
-}
-
 /// Whether the colliders of two leaves meet at all.
 fn may_touch(
     model: &Model,
@@ -452,57 +249,6 @@ fn may_touch(
         (Some(one), Some(two)) => !model.collision.ignores(one, two),
         _ => true,
     }
-}
-
-/// Whether a box reaches below a plane, or the plane may reach it in the step.
-fn over(plane: &Proxy, bounds: &Bounds) -> bool {
-    let up = plane.pose.rotation * DVec3::Z;
-    let middle = 0.5 * (bounds.low + bounds.high);
-    let reach = (0.5 * (bounds.high - bounds.low)).dot(up.abs());
-    let far = up.dot(middle - plane.pose.translation);
-    // A plane that turns may come from anywhere.
-    plane.turns || far <= reach + plane.margin + plane.motion.length()
-}
-
-/// Height of the lowest point of a form over a plane, m.
-fn lowest(plane: Pose, other: Placed) -> f64 {
-    let up = plane.rotation * DVec3::Z;
-    let mut low = f64::INFINITY;
-    let own_up = other.pose.rotation.inverse() * up;
-    other.form.low_points(own_up, DVec3::ZERO, &mut |point, _| {
-        low = low.min(up.dot(other.pose.point(point) - plane.translation));
-    });
-    low
-}
-
-/// The points of a form over a half-space.
-fn touch_plane(plane: Pose, other: Placed, reach: f64, flipped: bool, out: &mut Vec<Touch>) {
-    let up = plane.rotation * DVec3::Z;
-    let own_up = other.pose.rotation.inverse() * up;
-    let own_turn = other.pose.rotation.inverse() * other.turn;
-    other
-        .form
-        .low_points(own_up, own_turn, &mut |point, number| {
-            let above = other.pose.point(point);
-            let gap = up.dot(above - plane.translation);
-            if gap > reach {
-                return;
-            }
-            let below = above - gap * up;
-            let (first, second, normal) = if flipped {
-                (above, below, -up)
-            } else {
-                (below, above, up)
-            };
-            out.push(Touch {
-                first,
-                second,
-                normal,
-                gap,
-                ahead: gap,
-                feature: u64::from(number),
-            });
-        });
 }
 
 /// Drops points that will still be far when the deepest one is well inside.

@@ -27,6 +27,8 @@ mod impact;
 mod leaf;
 pub(crate) mod memory;
 pub(crate) mod movers;
+mod placing;
+mod plane;
 mod readout;
 mod reduce;
 mod round;

@@ -6,7 +6,7 @@ use super::rows::{along, frame_of};
 use super::stage::Care;
 use super::{ContactPoint, ContactSolver};
 use crate::model::{BodyId, ColliderId, Wrench};
-use crate::settings::Workspace;
+use crate::workspace::Workspace;
 
 /// A contact in the last step. Forces are those on the second body; the first feels the
 /// opposite.

@@ -16,7 +16,8 @@ mod travel;
 mod velocity;
 mod yielding;
 
-pub use crate::settings::{Settings, Workspace};
+pub use crate::settings::Settings;
+pub use crate::workspace::Workspace;
 pub use error::StepError;
 
 use crate::contact::stage::Care;

@@ -26,7 +26,7 @@ fn the_increment_of_a_torque_turns_by_its_compliance() {
 }
 
 /// Two bodies on a hinge after a step, with a factor of their joint.
-fn pair() -> (crate::settings::Workspace, Movers) {
+fn pair() -> (crate::workspace::Workspace, Movers) {
     use crate::prelude::*;
     let mut builder = ModelBuilder::new();
     let half_extents = DVec3::new(0.5, 0.1, 0.05);
