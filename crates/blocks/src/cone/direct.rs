@@ -29,6 +29,12 @@ const PATIENCE: usize = 5;
 const ROUNDED: f64 = 1e-7;
 /// Violation below which Newton's method is tried in any case where the inner way ends before the law.
 const LAST: f64 = 3e-3;
+/// How far inside the cones steps start at least, in units of the mean force: as far as the guess is
+/// wrong, or this; and where that led nowhere.
+const INSIDE: f64 = 1e-4;
+const FARTHER: f64 = 0.3;
+/// Violation with which nothing is started again.
+const ENOUGH: f64 = 1e-6;
 /// What must be left of a violation at which Newton's method failed before it is tried again.
 const NEARER: f64 = 0.1;
 
@@ -127,6 +133,25 @@ impl Direct {
             residual: self.judge(),
             ..ConeReport::default()
         };
+        // A guess near the boundary may be at its wrong side: then once more from farther inside.
+        for depth in [d.near().min(INSIDE), FARTHER] {
+            self.approach(d, tolerance, depth, &mut report);
+            if report.residual <= tolerance.max(ENOUGH) {
+                break;
+            }
+        }
+        self.let_go();
+        report
+    }
+
+    /// Comes as near to the law as steps lead that start at least so far inside the cones.
+    fn approach(
+        &mut self,
+        d: &mut dyn Response,
+        tolerance: f64,
+        depth: f64,
+        report: &mut ConeReport,
+    ) {
         self.best.clone_from(&self.lambda);
         self.best_slip.clone_from(&self.slip);
         let (mut best, mut near) = (report.residual, d.near());
@@ -149,7 +174,7 @@ impl Direct {
             }
             patience = patience.max(1);
             if !std::mem::replace(&mut entered, true) {
-                self.enter(report.residual, d.near());
+                self.enter(report.residual.max(depth));
                 self.find_slip(d);
             }
             report.newton += 1;
@@ -167,8 +192,6 @@ impl Direct {
             best = self.polish(best, d, tolerance, count);
         }
         report.residual = best;
-        self.let_go();
-        report
     }
 
     /// Finds the slip without λ from that of the first guess.

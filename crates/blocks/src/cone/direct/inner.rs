@@ -8,16 +8,13 @@ use super::{Direct, Mark, Response};
 
 /// Part of the way to the boundary that a step takes at most.
 const NEARLY: f64 = 0.995;
-/// How far inside the cone a first guess is moved at least and at most, in units of the mean
-/// force: as far as it is wrong.
-const INSIDE: [f64; 2] = [1e-4, 1.0];
 /// Residual of a linear solve, relative: of one that only looks ahead, and of a step.
 const LINEAR: [f64; 2] = [1e-2, 1e-5];
 
 impl Direct {
-    /// Moves the first guess inside the cones, where Newton's method is good for a violation `near`.
-    pub(super) fn enter(&mut self, residual: f64, near: f64) {
-        let depth = residual.clamp(INSIDE[0].min(near), INSIDE[1]);
+    /// Moves the first guess inside the cones, so far in units of the mean force, or by one.
+    pub(super) fn enter(&mut self, depth: f64) {
+        let depth = depth.min(1.0);
         let count = self.marks.len().max(1) as f64;
         let sum: f64 = self.lambda.chunks_exact(3).map(|l| l[0]).sum();
         // Where nothing pushes yet, what would hold back the slip.
