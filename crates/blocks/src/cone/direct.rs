@@ -133,8 +133,10 @@ impl Direct {
             residual: self.judge(),
             ..ConeReport::default()
         };
-        // A guess near the boundary may be at its wrong side: then once more from farther inside.
-        for depth in [d.near().min(INSIDE), FARTHER] {
+        // So near the boundary a guess may be at the wrong part of it: then once more from far inside.
+        let near = d.near().min(INSIDE);
+        let again = (near < INSIDE).then_some(FARTHER);
+        for depth in std::iter::once(near).chain(again) {
             self.approach(d, tolerance, depth, &mut report);
             if report.residual <= tolerance.max(ENOUGH) {
                 break;
