@@ -17,10 +17,10 @@ mod factor;
 mod tests;
 
 use super::Triple;
-use super::block::{Block, IDENTITY, inverse, product, times};
+use super::block::{Block, inverse, product, times};
 use super::dense::{ConeReport, triple};
 use super::direct::{Direct, Mark, Response};
-use factor::Factor;
+use factor::{Factor, pivoted_inverse};
 
 /// Six numbers of a body: its displacement, then its rotation.
 type Six = [f64; 6];
@@ -228,7 +228,8 @@ impl Response for Bodies {
             for r in 0..3 {
                 eased[3 * r] += z[3 * r] * touch.soft;
             }
-            let Some(n) = careful_inverse(&eased) else {
+            // One by minors would lose twice the digits of what is stiff along one direction only.
+            let Some(n) = pivoted_inverse::<3, 9>(&eased) else {
                 return false;
             };
             let gain = product(&n, z);
@@ -304,35 +305,4 @@ fn squeezed(left: &[Six; 3], gain: &Block, right: &[Six; 3]) -> [f64; 36] {
 
 fn length(x: &[f64]) -> f64 {
     x.iter().map(|x| x * x).sum::<f64>().sqrt()
-}
-
-/// The inverse by elimination with partial pivoting: one by minors would lose twice the digits of what
-/// is stiff along one direction only.
-fn careful_inverse(a: &Block) -> Option<Block> {
-    let mut a = *a;
-    let mut out = IDENTITY;
-    for k in 0..3 {
-        let size = |i: usize| a[3 * i + k].abs();
-        let best = (k..3).fold(k, |b, i| if size(i) > size(b) { i } else { b });
-        let per_pivot = 1.0 / a[3 * best + k];
-        if !per_pivot.is_finite() {
-            return None;
-        }
-        for j in 0..3 {
-            a.swap(3 * k + j, 3 * best + j);
-            out.swap(3 * k + j, 3 * best + j);
-        }
-        for j in 0..3 {
-            a[3 * k + j] *= per_pivot;
-            out[3 * k + j] *= per_pivot;
-        }
-        for i in (0..3).filter(|i| *i != k) {
-            let factor = a[3 * i + k];
-            for j in 0..3 {
-                a[3 * i + j] -= factor * a[3 * k + j];
-                out[3 * i + j] -= factor * out[3 * k + j];
-            }
-        }
-    }
-    Some(out)
 }

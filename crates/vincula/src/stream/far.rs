@@ -172,10 +172,12 @@ impl<'a, T: Ties> Far<'a, T> {
             find_drifts(pass, at.n, at.slot);
             Some([0.0; 2])
         })?;
+        // The factors of a step that was only bent are somewhat old: one solve leaves a drift.
+        let repeats = end.is_bent && !far;
         let (mut fresh, mut renewed) = (far, far);
         let (mut enough, mut before) = (0.0, f64::INFINITY);
         for turn in 0..PASSES {
-            if end.is_bent && !far {
+            if repeats {
                 let left = self.ties.open(self.room.slots, 0.0);
                 if turn == 0 {
                     enough = larger(LEFT * left, DRIFT * pass.rule.residual);
@@ -201,18 +203,17 @@ impl<'a, T: Ties> Far<'a, T> {
             if !first {
                 add_to(forces, self.more);
             }
-            let ends = far || !end.is_bent;
             self.room.each(threads, |at| {
                 ports::put_loads(pass.level, &at.slot.ports, at.n);
                 tempered::project_add(pass.level, first, &pass.scheme, at.n);
-                if ends {
-                    passes::end(pass, at.block, at.n, at.ending)?;
-                } else {
+                if repeats {
                     find_drifts(pass, at.n, at.slot);
+                } else {
+                    passes::end(pass, at.block, at.n, at.ending)?;
                 }
                 Some([0.0; 2])
             })?;
-            if ends {
+            if !repeats {
                 return Some(());
             }
         }

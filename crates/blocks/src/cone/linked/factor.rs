@@ -127,10 +127,10 @@ impl Factor {
     /// Factors. False if a block on the diagonal is singular.
     pub fn run(&mut self) -> bool {
         for k in 0..self.order.len() {
-            if !invert(&mut self.diagonal[k]) {
+            let Some(own) = pivoted_inverse::<6, 36>(&self.diagonal[k]) else {
                 return false;
-            }
-            let own = self.diagonal[k];
+            };
+            self.diagonal[k] = own;
             let range = self.starts[k]..self.starts[k + 1];
             for slot in range.clone() {
                 self.lower[slot] = multiply(&self.lower[slot], &own);
@@ -222,32 +222,34 @@ fn take(y: &mut Six, a: &Wide, x: &Six) {
     }
 }
 
-/// Gauss–Jordan with partial pivoting, in place.
-fn invert(a: &mut Wide) -> bool {
-    let mut out: Wide = std::array::from_fn(|e| if e % 7 == 0 { 1.0 } else { 0.0 });
-    for k in 0..6 {
-        let size = |i: usize| a[6 * i + k].abs();
-        let best = (k..6).fold(k, |b, i| if size(i) > size(b) { i } else { b });
-        let per_pivot = 1.0 / a[6 * best + k];
+/// The inverse of a matrix of N by N by Gauss–Jordan with partial pivoting.
+pub(super) fn pivoted_inverse<const N: usize, const ENTRIES: usize>(
+    a: &[f64; ENTRIES],
+) -> Option<[f64; ENTRIES]> {
+    let mut a = *a;
+    let mut out: [f64; ENTRIES] = std::array::from_fn(|e| if e % (N + 1) == 0 { 1.0 } else { 0.0 });
+    for k in 0..N {
+        let size = |i: usize| a[N * i + k].abs();
+        let best = (k..N).fold(k, |b, i| if size(i) > size(b) { i } else { b });
+        let per_pivot = 1.0 / a[N * best + k];
         if !per_pivot.is_finite() {
-            return false;
+            return None;
         }
-        for j in 0..6 {
-            a.swap(6 * k + j, 6 * best + j);
-            out.swap(6 * k + j, 6 * best + j);
+        for j in 0..N {
+            a.swap(N * k + j, N * best + j);
+            out.swap(N * k + j, N * best + j);
         }
-        for j in 0..6 {
-            a[6 * k + j] *= per_pivot;
-            out[6 * k + j] *= per_pivot;
+        for j in 0..N {
+            a[N * k + j] *= per_pivot;
+            out[N * k + j] *= per_pivot;
         }
-        for i in (0..6).filter(|i| *i != k) {
-            let factor = a[6 * i + k];
-            for j in 0..6 {
-                a[6 * i + j] -= factor * a[6 * k + j];
-                out[6 * i + j] -= factor * out[6 * k + j];
+        for i in (0..N).filter(|i| *i != k) {
+            let factor = a[N * i + k];
+            for j in 0..N {
+                a[N * i + j] -= factor * a[N * k + j];
+                out[N * i + j] -= factor * out[N * k + j];
             }
         }
     }
-    *a = out;
-    true
+    Some(out)
 }
