@@ -9,8 +9,7 @@
 use std::ops::Range;
 
 use crate::PIVOT_TOLERANCE;
-use crate::census::Census;
-use crate::chain_kernel::{Block, Column, Step, eliminate, lane, pair, transpose};
+use crate::chain_kernel::{Block, Column, LanePivots, Step, eliminate, lane, pair, transpose};
 use crate::chain_kernel::{
     flush_column, solve_pivot, subtract_column, subtract_lower, times, transposed_times,
 };
@@ -40,7 +39,45 @@ pub struct Line {
     middle: Vec<Step<3, f64>>,
 }
 
-type Carry = (Block<3, f64>, Column<3, f64>, Census);
+/// What an end carries into the middle: of the matrix and of the right-hand side.
+type Carry = (Block<3, f64>, Column<3, f64>);
+
+/// The extremes of all pivots so far.
+struct Found<L> {
+    steepest: L,
+    /// Of the inverses: zero as soon as a pivot vanished or was not a number.
+    lowest: L,
+    sum: L,
+}
+
+impl<L: Lane> Found<L> {
+    fn nothing() -> Found<L> {
+        Found {
+            steepest: L::splat(0.0),
+            lowest: L::splat(f64::MAX),
+            sum: L::splat(0.0),
+        }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, pivots: &LanePivots<3, L>) {
+        let [steepest, lowest, sum] = pivots.extremes();
+        self.steepest = steepest.maximum(self.steepest);
+        self.lowest = lowest.minimum(self.lowest);
+        self.sum = self.sum.add(sum);
+    }
+
+    /// Whether everything is finite and no pivot came near to vanishing.
+    fn is_safe(&self, lanes: usize) -> bool {
+        (0..lanes).all(|w| {
+            let finite = self.sum.get(w).is_finite();
+            finite && self.lowest.get(w) > 0.0 && self.steepest.get(w) < STEEP
+        })
+    }
+}
+
+/// Quotient of a diagonal entry and its pivot from which on a pivot is near to vanishing.
+const STEEP: f64 = 1e8;
 
 impl Line {
     /// Nodes at most that a source is asked to look at together.
@@ -82,19 +119,19 @@ impl Line {
         let Some((left, right)) = ends else {
             return false;
         };
-        let mut census = left.2;
-        census.merge(right.2);
         let (source, first) = (&mut sources[0], self.half());
         if !source.look(first..first + self.middle.len()) {
             return false;
         }
-        self.factor_middle(source, &left.0, &right.0, &mut census);
+        if !self.factor_middle(source, &left.0, &right.0) {
+            return false;
+        }
         for node in first..first + self.middle.len() {
             rhs[node] = source.right(node);
         }
         self.solve_middle(rhs, &left.1, &right.1);
         self.substitute_back(rhs);
-        census.is_safe()
+        true
     }
 
     /// Solves with the factors at hand.
@@ -129,7 +166,7 @@ impl Line {
         sources: &mut [S; 2],
         rhs: &mut [[f64; 3]],
     ) -> Option<(Carry, Carry)> {
-        let mut census = Census::default();
+        let mut found = Found::nothing();
         let mut carry = [[Pair::splat(0.0); 3]; 3];
         let mut rhs_carry = [Pair::splat(0.0); 3];
         let (nodes, [left, right]) = (self.nodes, sources);
@@ -144,20 +181,16 @@ impl Line {
                 let block = pair(&left.diagonal(k), &right.diagonal(mirror));
                 let back = transpose(&right.coupling(mirror - 1));
                 let coupling = pair(&left.coupling(k), &back);
-                let (step, next, found) = eliminate(block, &carry, coupling, PIVOT_TOLERANCE);
+                let (step, next, pivots) = eliminate(block, &carry, coupling, PIVOT_TOLERANCE);
                 carry = next;
-                found.enter(0, k, &mut census);
-                found.enter(1, mirror, &mut census);
+                found.add(&pivots);
                 let sides = [left.right(k), right.right(mirror)];
                 rhs_carry = forward_pair(sides, rhs, [k, mirror], &step, &rhs_carry);
                 *target = step;
             }
         }
         let [left, right] = [0, 1].map(|w| (lane(&carry, w), rhs_carry.map(|c| c.get(w))));
-        Some((
-            (left.0, left.1, census),
-            (right.0, right.1, Census::default()),
-        ))
+        found.is_safe(2).then_some((left, right))
     }
 
     fn eliminate_halves<S: LineSource>(
@@ -182,8 +215,8 @@ impl Line {
         source: &impl LineSource,
         left: &Block<3, f64>,
         right: &Block<3, f64>,
-        census: &mut Census,
-    ) {
+    ) -> bool {
+        let mut found = Found::nothing();
         let (first, count) = (self.half(), self.middle.len());
         let mut carry = *left;
         for m in 0..count {
@@ -197,11 +230,12 @@ impl Line {
                 coupling = source.coupling(first + m);
             }
             let block = source.diagonal(first + m);
-            let (step, next, found) = eliminate(block, &carry, coupling, PIVOT_TOLERANCE);
+            let (step, next, pivots) = eliminate(block, &carry, coupling, PIVOT_TOLERANCE);
             self.middle[m] = step;
             carry = next;
-            found.enter(0, first + m, census);
+            found.add(&pivots);
         }
+        found.is_safe(1)
     }
 
     fn solve_middle(&self, rhs: &mut [[f64; 3]], left: &Column<3, f64>, right: &Column<3, f64>) {
@@ -267,7 +301,7 @@ fn eliminate_half(
     last: Option<usize>,
     source: &mut impl LineSource,
 ) -> Option<Carry> {
-    let mut census = Census::default();
+    let mut found = Found::nothing();
     let (mut carry, mut rhs_carry) = ([[0.0; 3]; 3], [0.0; 3]);
     let count = steps.len();
     for (window, targets) in steps.chunks_mut(Line::WINDOW).enumerate() {
@@ -287,16 +321,16 @@ fn eliminate_half(
                 Some(_) => transpose(&source.coupling(node - 1)),
             };
             let block = source.diagonal(node);
-            let (step, next, found) = eliminate(block, &carry, coupling, PIVOT_TOLERANCE);
+            let (step, next, pivots) = eliminate(block, &carry, coupling, PIVOT_TOLERANCE);
             carry = next;
-            found.enter(0, k, &mut census);
+            found.add(&pivots);
             let entry = &mut rhs[at(k, count, last.is_some())];
             *entry = subtract_column(source.right(node), &rhs_carry);
             rhs_carry = flush_column(transposed_times(&step.coupling, entry));
             *target = step;
         }
     }
-    Some((carry, rhs_carry, census))
+    found.is_safe(1).then_some((carry, rhs_carry))
 }
 
 fn forward_half(steps: &[Step<3, f64>], rhs: &mut [[f64; 3]], mirrored: bool) -> Column<3, f64> {

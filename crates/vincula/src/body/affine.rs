@@ -180,20 +180,24 @@ impl Inverse {
     pub fn new(body: &Affine, c: f64, geometric: &V3) -> Inverse {
         let s = [c * body.second[0], c * body.second[1], c * body.second[2]];
         let mu = body.shear;
-        let pair = |i: usize, j: usize, k: f64| {
-            let g = 0.25 * k;
-            let determinant = s[i] * s[j] + (s[i] + s[j]) * (mu + g) + 4.0 * mu * g;
-            let d = 1.0 / determinant;
-            ((s[i] + mu + g) * d, (s[j] + mu + g) * d, (g - mu) * d)
+        let determinant = |i: usize, j: usize| {
+            let g = 0.25 * geometric[3 - i - j];
+            s[i] * s[j] + (s[i] + s[j]) * (mu + g) + 4.0 * mu * g
         };
-        let (p01, p10, q01) = pair(0, 1, geometric[2]);
-        let (p02, p20, q02) = pair(0, 2, geometric[1]);
-        let (p12, p21, q12) = pair(1, 2, geometric[0]);
+        let per = reciprocals(&[determinant(0, 1), determinant(0, 2), determinant(1, 2)]);
+        let pair = |i: usize, j: usize, per: f64| {
+            let g = 0.25 * geometric[3 - i - j];
+            [(s[i] + mu + g) * per, (s[j] + mu + g) * per, (g - mu) * per]
+        };
+        let [p01, p10, q01] = pair(0, 1, per[0]);
+        let [p02, p20, q02] = pair(0, 2, per[1]);
+        let [p12, p21, q12] = pair(1, 2, per[2]);
+        let (diagonal, translation) = invert_rest(&s, 2.0 * mu, body.bulk, c * body.mass);
         Inverse {
             direct: [p01, p10, p02, p20, p12, p21],
             cross: [q01, q02, q12],
-            diagonal: invert_diagonal_block(&s, 2.0 * mu, body.bulk),
-            translation: 1.0 / (c * body.mass),
+            diagonal,
+            translation,
         }
     }
 
@@ -242,21 +246,40 @@ impl Inverse {
             a[2] * d[2] * b[2] + a[0] * p[3] * b[0] + a[1] * p[5] * b[1] + t,
         ]
     }
+
+    /// The diagonal of the compliance: all of it for points on one principal axis.
+    #[inline(always)]
+    pub fn straight_compliance(&self, a: &V3, b: &V3) -> V3 {
+        let (p, d, t) = (&self.direct, &self.diagonal, self.translation);
+        let [x, y, z] = times(a, b);
+        [
+            d[0] * x + p[0] * y + p[2] * z + t,
+            p[1] * x + d[1] * y + p[4] * z + t,
+            p[3] * x + p[5] * y + d[2] * z + t,
+        ]
+    }
 }
 
-/// Inverse of `diag(s_i + two_mu) + bulk·1·1ᵀ` by Sherman–Morrison.
+/// Inverse of `diag(s_i + two_mu) + bulk·1·1ᵀ` by Sherman–Morrison, and of a number: with one
+/// division, since divisions are slow.
 #[inline(always)]
-fn invert_diagonal_block(s: &V3, two_mu: f64, bulk: f64) -> S3 {
-    let r = reciprocals(&s.map(|s| s + two_mu));
-    let k = bulk / (1.0 + bulk * (r[0] + r[1] + r[2]));
-    [
+fn invert_rest(s: &V3, two_mu: f64, bulk: f64, number: f64) -> (S3, f64) {
+    let d = s.map(|s| s + two_mu);
+    let minors = [d[1] * d[2], d[0] * d[2], d[0] * d[1]];
+    let product = d[0] * minors[0];
+    let whole = product + bulk * (minors[0] + minors[1] + minors[2]);
+    let [per_product, per_whole, translation] = reciprocals(&[product, whole, number]);
+    let r = scale(&minors, per_product);
+    let k = bulk * product * per_whole;
+    let diagonal = [
         r[0] - k * r[0] * r[0],
         r[1] - k * r[1] * r[1],
         r[2] - k * r[2] * r[2],
         -k * r[0] * r[1],
         -k * r[0] * r[2],
         -k * r[1] * r[2],
-    ]
+    ];
+    (diagonal, translation)
 }
 
 #[cfg(test)]
@@ -313,8 +336,13 @@ mod tests {
         }
         let p = inverse.solve(&load);
         let expected = axpy(&mul_vec(&p, &a), inverse.translation, &force);
-        let found = mul_vec(&inverse.compliance(&a, &b), &force);
+        let compliance = inverse.compliance(&a, &b);
+        let found = mul_vec(&compliance, &force);
         assert!(sub(&expected, &found).iter().all(|d| d.abs() < 1e-16));
+        let diagonal = inverse.straight_compliance(&a, &b);
+        for k in 0..3 {
+            assert!((diagonal[k] - compliance[4 * k]).abs() < 1e-16);
+        }
     }
 
     #[test]

@@ -8,9 +8,9 @@
 use std::cmp::Ordering;
 
 use super::axles::AxleBlock;
-use crate::integrate::newton::NewtonBlock;
+use crate::integrate::newton::{NewtonBlock, load_at};
 use crate::kernel;
-use crate::math::lanes::{LANES, Lane, gather, scatter};
+use crate::math::lanes::{LANES, Lane, all, gather, scatter};
 use crate::math::small::*;
 
 /// Ports of a body.
@@ -88,10 +88,11 @@ kernel! {
 fn find_velocities_lanes(n: &NewtonBlock, ports: &mut PortBlock) {
     for lane in 0..LANES {
         let rot: M3 = gather(&n.rot, lane);
-        let rate = mul(&rot, &gather(&n.w, lane));
+        let rate: M3 = gather(&n.w, lane);
         let v: V3 = gather(&n.v, lane);
         for k in 0..PORTS {
-            let u = add(&mul_vec(&rate, &gather(&ports.point[k], lane)), &v);
+            let local = mul_vec(&rate, &gather(&ports.point[k], lane));
+            let u = add(&mul_vec(&rot, &local), &v);
             scatter(&mut ports.place[k], lane, &u);
         }
     }
@@ -104,6 +105,52 @@ kernel! {
 
 #[inline(always)]
 fn find_compliances_lanes(n: &NewtonBlock, ports: &mut PortBlock) {
+    let mut off = [0.0; LANES];
+    for lane in 0..LANES {
+        let [a, b]: [V3; 2] = [0, 1].map(|k| gather(&ports.point[k], lane));
+        let [x, y, z] = [0, 1, 2].map(|k| a[k].abs() + b[k].abs());
+        off[lane] = (x * y + x * z + y * z) - STRAIGHT * (x * x + y * y + z * z);
+    }
+    if all(&off, |off| off <= 0.0) {
+        find_straight_compliances(n, ports);
+    } else {
+        find_any_compliances(n, ports);
+    }
+}
+
+/// How far points may be from a principal axis, relative to their distance: by nothing but rounding.
+const STRAIGHT: f64 = 1e-15;
+
+/// For points on one principal axis of each body. Then `W̄ = diag(w)`, and with the columns r of R
+/// `R W̄ Rᵀ = w₂ + (w₀ − w₂) r₀r₀ᵀ + (w₁ − w₂) r₁r₁ᵀ`.
+#[inline(always)]
+fn find_straight_compliances(n: &NewtonBlock, ports: &mut PortBlock) {
+    for lane in 0..LANES {
+        let r: M3 = gather(&n.rot, lane);
+        let square = |i: usize| {
+            let [x, y, z] = [r[i], r[3 + i], r[6 + i]];
+            [x * x, y * y, z * z, x * y, x * z, y * z]
+        };
+        let (one, two) = (square(0), square(1));
+        let inverse = n.inverse_of(lane);
+        let turned = |a: &V3, b: &V3| {
+            let w = inverse.straight_compliance(a, b);
+            let (u, v) = (w[0] - w[2], w[1] - w[2]);
+            let mut s: S3 = [0.0; 6];
+            for k in 0..6 {
+                s[k] = u * one[k] + v * two[k];
+            }
+            [s[0] + w[2], s[1] + w[2], s[2] + w[2], s[3], s[4], s[5]]
+        };
+        let [a, b]: [V3; 2] = [0, 1].map(|k| gather(&ports.point[k], lane));
+        scatter(&mut ports.own[0], lane, &turned(&a, &a));
+        scatter(&mut ports.own[1], lane, &turned(&b, &b));
+        scatter(&mut ports.mutual, lane, &full(&turned(&a, &b)));
+    }
+}
+
+#[inline(always)]
+fn find_any_compliances(n: &NewtonBlock, ports: &mut PortBlock) {
     for lane in 0..LANES {
         let rot: M3 = gather(&n.rot, lane);
         let inverse = n.inverse_of(lane);
@@ -129,20 +176,10 @@ kernel! {
 fn put_loads_lanes(ports: &PortBlock, n: &mut NewtonBlock) {
     for lane in 0..LANES {
         let rot: M3 = gather(&n.rot, lane);
-        let mut load: M3 = gather(&n.load, lane);
-        let mut thrust: V3 = gather(&n.thrust, lane);
-        for k in 0..PORTS {
-            let force: V3 = gather(&ports.force[k], lane);
-            let local = tmul_vec(&rot, &force);
-            let y: V3 = gather(&ports.point[k], lane);
-            for i in 0..3 {
-                for j in 0..3 {
-                    load[3 * i + j] -= local[i] * y[j];
-                }
-            }
-            thrust = sub(&thrust, &force);
-        }
-        scatter(&mut n.load, lane, &load);
-        scatter(&mut n.thrust, lane, &thrust);
+        let (load, thrust) = load_at(&rot, &ports.point, &ports.force, lane);
+        let before: M3 = gather(&n.load, lane);
+        scatter(&mut n.load, lane, &axpy9(&before, 1.0, &load));
+        let before: V3 = gather(&n.thrust, lane);
+        scatter(&mut n.thrust, lane, &add(&before, &thrust));
     }
 }

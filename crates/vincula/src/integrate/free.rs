@@ -3,7 +3,8 @@
 //! Without joints and strain the step of `tempered.rs` is the ballistic rotation alone, and
 //! needs neither Newton's method nor its memory.
 
-use super::tempered::{KickBlock, STEADY, flown, fly_lanes, kicked_velocity, wobble_lanes};
+use super::flight::{glide, is_steady, wobbles};
+use super::tempered::{KickBlock, kicked_velocity};
 use crate::kernel;
 use crate::math::lanes::{LANES, Lane, gather, scatter, sum};
 use crate::math::rotation::newton_schulz;
@@ -66,12 +67,13 @@ fn advance_with<const PLAIN: bool>(
         }
         scatter(&mut rot, lane, &r);
     }
-    let wobble = wobble_lanes(params, h, &momentum);
+    let wobbles = wobbles(params, h, &momentum);
     // Not a number is not below anything either.
-    if !(sum(&off) < UNSTRAINED && wobble < STEADY) {
+    if !(sum(&off) < UNSTRAINED && is_steady(&wobbles)) {
         return false;
     }
-    fly_lanes(params, h, flown(wobble), &mut momentum, &mut rot);
+    let inverse = &params.inverse_inertia;
+    glide::<false, true>(inverse, h, 1.0, &wobbles, &mut momentum, &mut rot);
     // 0·x is zero for finite x only.
     let mut unsound: Lane = [0.0; LANES];
     for lane in 0..LANES {

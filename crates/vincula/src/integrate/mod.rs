@@ -7,9 +7,11 @@
 
 pub mod bdf2;
 pub mod euler;
+mod flight;
 pub mod free;
 pub mod loose;
 pub mod newton;
+pub(crate) mod ordinary;
 pub mod tempered;
 
 use std::fmt;

@@ -7,7 +7,7 @@
 use super::Scheme;
 use crate::body::affine::{Affine, Inverse, strain};
 use crate::kernel;
-use crate::math::lanes::{LANES, Lane, gather, scatter};
+use crate::math::lanes::{LANES, Lane, all, copy, gather, largest, scatter, worst};
 use crate::math::rotation::{FAR_FROM_ROTATION, ORTHONORMAL, exp, higham, newton_schulz};
 use crate::math::small::*;
 use crate::model::ParamBlock;
@@ -52,6 +52,8 @@ pub struct NewtonBlock {
     pub slow: [Lane; 3],
     /// Angular momentum of the ballistic motion, world, kg m²/s.
     pub momentum: [Lane; 3],
+    /// Rate of the predicted A in the frame of the flight, 1/s; only of `ordinary::launch`.
+    pub rate: [Lane; 9],
 }
 
 impl NewtonBlock {
@@ -74,6 +76,7 @@ impl NewtonBlock {
         thrust: [[0.0; LANES]; 3],
         slow: [[0.0; LANES]; 3],
         momentum: [[0.0; LANES]; 3],
+        rate: [[0.0; LANES]; 9],
     };
 
     /// H̄⁻¹ of one body.
@@ -83,7 +86,7 @@ impl NewtonBlock {
     }
 
     #[inline(always)]
-    fn set_inverse(&mut self, lane: usize, h: &Inverse) {
+    pub(super) fn set_inverse(&mut self, lane: usize, h: &Inverse) {
         let (p, q, d) = (&h.direct, &h.cross, &h.diagonal);
         let x = [
             p[0],
@@ -114,7 +117,7 @@ kernel! {
 
 #[inline(always)]
 pub(super) fn polar_lanes(a: &[Lane; 9], rot: &mut [Lane; 9]) -> bool {
-    *rot = *a;
+    copy(a, rot);
     for _ in 0..60 {
         let mut error = [0.0; LANES];
         let mut next = [[0.0; LANES]; 9];
@@ -123,28 +126,23 @@ pub(super) fn polar_lanes(a: &[Lane; 9], rot: &mut [Lane; 9]) -> bool {
             scatter(&mut next, lane, &y);
             error[lane] = e;
         }
-        let worst = error
-            .iter()
-            .fold(0.0, |m: f64, e| if *e > m || e.is_nan() { *e } else { m });
-        if worst <= ORTHONORMAL {
+        if all(&error, |e| e <= ORTHONORMAL) {
             return true;
         }
-        if !worst.is_finite() {
-            return false;
-        }
-        if worst > FAR_FROM_ROTATION {
-            for lane in 0..LANES {
-                let x: M3 = gather(rot, lane);
-                if !(det(&x) > 0.0) {
-                    return false;
-                }
-                scatter(rot, lane, &higham(&x));
-            }
-        } else {
-            *rot = next;
-            if worst < 1e-8 {
+        // Not a number is not below anything either.
+        if all(&error, |e| e <= FAR_FROM_ROTATION) {
+            copy(&next, rot);
+            if all(&error, |e| e < 1e-8) {
                 return true;
             }
+            continue;
+        }
+        for lane in 0..LANES {
+            let x: M3 = gather(rot, lane);
+            if !error[lane].is_finite() || !(det(&x) > 0.0) {
+                return false;
+            }
+            scatter(rot, lane, &higham(&x));
         }
     }
     false
@@ -213,7 +211,7 @@ fn free_solve_lanes(
 
 /// H̄⁻¹ of a body whose axes have the rotational stiffness k.
 #[inline(always)]
-fn inverse(body: &Affine, scheme: &Scheme, k: &V3) -> Inverse {
+pub(super) fn inverse(body: &Affine, scheme: &Scheme, k: &V3) -> Inverse {
     let tempering = &scheme.tempering;
     let phi = tempering.phi(scheme.h, k, &body.inverse_inertia);
     let mut implicit = [0.0; 3];
@@ -245,29 +243,68 @@ kernel! {
 
 #[inline(always)]
 fn accept_lanes(n: &mut NewtonBlock) -> f64 {
-    let mut largest = [0.0; LANES];
+    let mut updates = [0.0; LANES];
     for lane in 0..LANES {
-        let inverse = n.inverse_of(lane);
-        let load: M3 = gather(&n.load, lane);
-        let p = inverse.solve(&load);
-        // Rows that are not linear take several solves: their loads add up.
-        let held: M3 = gather(&n.held, lane);
-        scatter(&mut n.held, lane, &axpy9(&held, 1.0, &load));
-        let total = axpy9(&gather(&n.p, lane), 1.0, &p);
-        scatter(&mut n.p, lane, &total);
-        let rot: M3 = gather(&n.rot, lane);
-        let a: M3 = gather(&n.a, lane);
-        scatter(&mut n.a, lane, &axpy9(&a, 1.0, &mul(&rot, &p)));
-        let t: V3 = gather(&n.t, lane);
-        let thrust: V3 = gather(&n.thrust, lane);
-        scatter(&mut n.t, lane, &axpy(&t, inverse.translation, &thrust));
+        let (load, thrust) = (gather(&n.load, lane), gather(&n.thrust, lane));
+        updates[lane] = accept_one(n, lane, &load, &thrust);
         scatter(&mut n.load, lane, &[0.0; 9]);
         scatter(&mut n.thrust, lane, &[0.0; 3]);
-        largest[lane] = max_abs(&total);
     }
-    largest
-        .iter()
-        .fold(0.0, |m: f64, x| if *x > m || x.is_nan() { *x } else { m })
+    worst(&updates)
+}
+
+/// Adds the response of one body; returns the largest increment of A in this iteration.
+#[inline(always)]
+fn accept_one(n: &mut NewtonBlock, lane: usize, load: &M3, thrust: &V3) -> f64 {
+    let inverse = n.inverse_of(lane);
+    let p = inverse.solve(load);
+    // Rows that are not linear take several solves: their loads add up.
+    let held: M3 = gather(&n.held, lane);
+    scatter(&mut n.held, lane, &axpy9(&held, 1.0, load));
+    let total = axpy9(&gather(&n.p, lane), 1.0, &p);
+    scatter(&mut n.p, lane, &total);
+    let rot: M3 = gather(&n.rot, lane);
+    let a: M3 = gather(&n.a, lane);
+    scatter(&mut n.a, lane, &axpy9(&a, 1.0, &mul(&rot, &p)));
+    let t: V3 = gather(&n.t, lane);
+    scatter(&mut n.t, lane, &axpy(&t, inverse.translation, thrust));
+    max_abs(&total)
+}
+
+/// Points of eight bodies, or forces at them: two of each.
+pub type Points = [[Lane; 3]; 2];
+
+/// The load on A, in the frame `rot`, and the sum of the forces with which joints that pull with
+/// `forces` at `points` answer.
+#[inline(always)]
+pub fn load_at(rot: &M3, points: &Points, forces: &Points, lane: usize) -> (M3, V3) {
+    let [one, two] = [0, 1].map(|k| gather(&forces[k], lane));
+    let [x, y]: [V3; 2] = [0, 1].map(|k| gather(&points[k], lane));
+    let thrust = [0, 1, 2].map(|k: usize| -one[k] - two[k]);
+    let one = scale(&tmul_vec(rot, &one), -1.0);
+    let two = tmul_vec(rot, &two);
+    let mut load = [0.0; 9];
+    for i in 0..3 {
+        for j in 0..3 {
+            load[3 * i + j] = one[i] * x[j] - two[i] * y[j];
+        }
+    }
+    (load, thrust)
+}
+
+kernel! {
+    /// Puts forces at the points, and adds the response to them as [`accept`] does.
+    pub fn press(points: &Points, forces: &Points, n: &mut NewtonBlock) -> f64 = press_lanes
+}
+
+#[inline(always)]
+fn press_lanes(points: &Points, forces: &Points, n: &mut NewtonBlock) -> f64 {
+    let mut updates = [0.0; LANES];
+    for lane in 0..LANES {
+        let (load, thrust) = load_at(&gather(&n.rot, lane), points, forces, lane);
+        updates[lane] = accept_one(n, lane, &load, &thrust);
+    }
+    worst(&updates)
 }
 
 kernel! {
@@ -362,8 +399,9 @@ kernel! {
     /// How much stretch the last increment causes that its linearisation does not know of:
     /// the elastic energy of the strain `½ WᵀW + sym(TᵀW)` of its skew part W after a bend by T
     /// over the inertial energy `½c |W + T|²_M`, or over a hundredth of the predicted kinetic
-    /// energy where that is more; the largest of the eight bodies.
-    pub fn stretch(params: &ParamBlock, scheme: &Scheme, turn: &[Lane; 3], n: &NewtonBlock) -> f64 = stretch_lanes
+    /// energy, that of the `rate` of A in any frame, where that is more; the largest of the eight
+    /// bodies.
+    pub fn stretch(params: &ParamBlock, scheme: &Scheme, turn: &[Lane; 3], rate: &[Lane; 9], n: &NewtonBlock) -> f64 = stretch_lanes
 }
 
 /// No bend.
@@ -373,7 +411,13 @@ pub const STRAIGHT: [Lane; 3] = [[0.0; LANES]; 3];
 const NEGLIGIBLE: f64 = 0.01;
 
 #[inline(always)]
-fn stretch_lanes(params: &ParamBlock, scheme: &Scheme, turn: &[Lane; 3], n: &NewtonBlock) -> f64 {
+fn stretch_lanes(
+    params: &ParamBlock,
+    scheme: &Scheme,
+    turn: &[Lane; 3],
+    rate: &[Lane; 9],
+    n: &NewtonBlock,
+) -> f64 {
     let mut ratios = [0.0; LANES];
     for lane in 0..LANES {
         let body = params.affine(lane);
@@ -381,14 +425,12 @@ fn stretch_lanes(params: &ParamBlock, scheme: &Scheme, turn: &[Lane; 3], n: &New
         let turn = skew_matrix(&gather(turn, lane));
         let strain = sym(&tmul(&axpy9(&turn, 0.5, &w), &w));
         let inertial = scheme.c * body.kinetic_energy(&axpy9(&turn, 1.0, &w), &[0.0; 3]);
-        let kinetic = body.kinetic_energy(&gather(&n.w, lane), &gather(&n.v, lane));
+        let kinetic = body.kinetic_energy(&gather(rate, lane), &gather(&n.v, lane));
         let known = inertial.max(NEGLIGIBLE * kinetic);
         ratios[lane] = body.elastic_energy(&strain) / known.max(f64::MIN_POSITIVE);
     }
     // A ratio that is not a number is passed over.
-    ratios
-        .iter()
-        .fold(0.0, |m: f64, r| if *r > m { *r } else { m })
+    largest(&ratios).max(0.0)
 }
 
 kernel! {

@@ -22,11 +22,12 @@
 use super::{Scheme, Tempering};
 use crate::body::affine::{Affine, strain};
 use crate::kernel;
-use crate::math::lanes::{LANES, Lane, flush, gather, largest, scatter};
-use crate::math::rotation::{SHORT_SERIES, exp, log, turn_back};
+use crate::math::lanes::{LANES, Lane, flush, gather, scatter};
+use crate::math::rotation::log;
 use crate::math::small::*;
 use crate::model::{MemoryBlock, ParamBlock, StateBlock};
 
+use super::flight::fly;
 use super::newton::{NewtonBlock, polar_lanes};
 
 /// What acts on eight bodies in a half kick.
@@ -80,6 +81,38 @@ fn predict_lanes(
     scheme: &Scheme,
     n: &mut NewtonBlock,
 ) {
+    let turnings = set_off(params, state, memory, kick, scheme, n);
+    for lane in 0..LANES {
+        let body = params.affine(lane);
+        let flown = Flown::new(&body, scheme, state, memory, &turnings, n, lane);
+        let rot = flown.rot;
+        let a = mul(&rot, &flown.shape);
+        let momentum = mul_vec(&rot, &gather(&n.momentum, lane));
+        scatter(&mut n.momentum, lane, &momentum);
+        scatter(&mut n.rot, lane, &rot);
+        scatter(&mut n.w, lane, &mul(&rot, &flown.rate));
+        scatter(&mut n.a, lane, &a);
+        scatter(&mut n.a_pred, lane, &a);
+        scatter(&mut n.force, lane, &mul(&rot, &flown.load));
+    }
+    n.held = memory.load;
+    n.slow = memory.slow;
+}
+
+/// How the joint load of the last step turns eight bodies, axis by axis.
+type Turnings = [Lane; 6];
+
+/// Steps 1 and 2: the velocity, the angular momentum and the turn Q after the flight, the rate of
+/// strain in `p`; how the load of the joints acts.
+#[inline(always)]
+pub(super) fn set_off(
+    params: &ParamBlock,
+    state: &StateBlock,
+    memory: &MemoryBlock,
+    kick: &KickBlock,
+    scheme: &Scheme,
+    n: &mut NewtonBlock,
+) -> Turnings {
     let h = scheme.h;
     let mut turnings = [[0.0; LANES]; 6];
     for lane in 0..LANES {
@@ -105,43 +138,70 @@ fn predict_lanes(
         let t = axpy(&gather(&state.t, lane), h, &v);
         scatter(&mut n.t_pred, lane, &t);
     }
-    fly(params, h, n);
-    for lane in 0..LANES {
-        let body = params.affine(lane);
-        let rot: M3 = gather(&n.rot, lane);
-        let s = strain(&rot, &gather(&state.a, lane));
+    fly(params, h, &mut n.momentum, &mut n.q);
+    turnings
+}
+
+/// A body after its flight.
+pub(super) struct Flown {
+    /// Its rotation.
+    pub rot: M3,
+    /// `RᵀA` of the prediction.
+    pub shape: M3,
+    /// Its rate of A, in the frame `rot`, 1/s.
+    pub rate: M3,
+    /// The load of step 3 on A, in the frame `rot`, N m.
+    pub load: M3,
+}
+
+impl Flown {
+    /// From what `set_off` left.
+    #[inline(always)]
+    pub fn new(
+        body: &Affine,
+        scheme: &Scheme,
+        state: &StateBlock,
+        memory: &MemoryBlock,
+        turnings: &Turnings,
+        n: &NewtonBlock,
+        lane: usize,
+    ) -> Flown {
+        let start: M3 = gather(&n.rot, lane);
+        let s = strain(&start, &gather(&state.a, lane));
         let strain_rate: M3 = gather(&n.p, lane);
         let q: M3 = gather(&n.q, lane);
-        let rot = mul(&rot, &q);
+        let rot = mul(&start, &q);
         let omega = body.angular_velocity(&gather(&n.momentum, lane));
-        let w = mul(&rot, &axpy9(&strain_rate, 1.0, &skew_matrix(&omega)));
-        let mut shape = axpy9(&full(&s), h, &strain_rate);
+        let mut shape = axpy9(&full(&s), scheme.h, &strain_rate);
         for k in [0, 4, 8] {
             shape[k] += 1.0;
         }
-        let a = mul(&rot, &shape);
-        let momentum = mul_vec(&rot, &gather(&n.momentum, lane));
-        scatter(&mut n.momentum, lane, &momentum);
-        scatter(&mut n.rot, lane, &rot);
-        scatter(&mut n.w, lane, &w);
-        scatter(&mut n.a, lane, &a);
-        scatter(&mut n.a_pred, lane, &a);
+        let slow = tmul_vec(&rot, &gather(&memory.slow, lane));
         let held: M3 = gather(&memory.load, lane);
-        scatter(&mut n.held, lane, &held);
-        let slow: V3 = gather(&memory.slow, lane);
-        scatter(&mut n.slow, lane, &slow);
-        let slow = tmul_vec(&rot, &slow);
-        let turning = Turning::of(&gather(&turnings, lane));
-        let load = start_frame_load(&turning, &body, scheme, &held, &q, &slow);
-        scatter(&mut n.force, lane, &mul(&rot, &load));
+        let turning = Turning::of(&gather(turnings, lane));
+        Flown {
+            rot,
+            shape,
+            rate: axpy9(&strain_rate, 1.0, &skew_matrix(&omega)),
+            load: start_frame_load(&turning, body, scheme, &held, &q, &slow),
+        }
     }
 }
 
+/// The velocity after half a kick at the start of a step, m/s.
 #[inline(always)]
 pub(super) fn kicked_velocity(v: &V3, kick: &KickBlock, lane: usize, h: f64) -> V3 {
     let wind: V3 = gather(&kick.wind, lane);
     let slowed = axpy(&wind, kick.linear_decay[lane], &sub(v, &wind));
     axpy(&slowed, 0.5 * h, &gather(&kick.acceleration, lane))
+}
+
+/// The same for the half kick at the end of a step.
+#[inline(always)]
+pub(super) fn kicked_after(v: &V3, kick: &KickBlock, lane: usize, h: f64) -> V3 {
+    let v = axpy(v, 0.5 * h, &gather(&kick.acceleration, lane));
+    let wind: V3 = gather(&kick.wind, lane);
+    axpy(&wind, kick.linear_decay[lane], &sub(&v, &wind))
 }
 
 /// How a load of the joints turns a body in step 3, axis by axis.
@@ -235,131 +295,6 @@ fn start_frame_load(
         steady[axis] *= phi[axis] * spared[axis];
     }
     axpy9(&load, 1.0, &skew_matrix(&steady))
-}
-
-/// How hard a step is for the fixed point: the largest `h |L̄| (1/I_min − 1/I_max)`, or the
-/// angle of the step in units in which [`QUARTER`] is [`STEADY`]. A body that is almost a
-/// ball wobbles little, but each iteration still contracts by half the angle only.
-#[inline(always)]
-pub(super) fn wobble_lanes(params: &ParamBlock, h: f64, momentum: &[Lane; 3]) -> f64 {
-    let mut worst = [0.0; LANES];
-    for lane in 0..LANES {
-        let i: V3 = gather(&params.inverse_inertia, lane);
-        let l: V3 = gather(momentum, lane);
-        let most = i[0].max(i[1]).max(i[2]);
-        let spread = h * (most - i[0].min(i[1]).min(i[2])).max(most * (STEADY / QUARTER));
-        worst[lane] = dot(&l, &l) * spread * spread;
-    }
-    largest(&worst).sqrt()
-}
-
-/// Wobble per substep that the fixed point still contracts quickly.
-pub(super) const STEADY: f64 = 0.25;
-/// Angle per substep, rad, at which each iteration leaves a quarter of the error.
-const QUARTER: f64 = 0.5;
-/// More substeps than this are not taken; the spin is then far beyond the step.
-const MOST_SUBSTEPS: f64 = 64.0;
-
-/// Squared relative change of L̄ at which the fixed point stops: the next iteration would
-/// leave the square of a quarter of the wobble of it, which then is below 3e-13.
-#[inline(always)]
-pub(super) fn flown(wobble: f64) -> f64 {
-    let change = 4.8e-12 / (wobble * wobble).max(1e-5);
-    change * change
-}
-
-/// Ballistic rotation: writes Q and the angular momentum after it, both in the body.
-#[inline(always)]
-fn fly(params: &ParamBlock, h: f64, n: &mut NewtonBlock) {
-    let wobble = wobble_lanes(params, h, &n.momentum);
-    let substeps = (wobble / STEADY).ceil().clamp(1.0, MOST_SUBSTEPS);
-    for (k, q) in n.q.iter_mut().enumerate() {
-        *q = [IDENTITY[k]; LANES];
-    }
-    // Errors of several flights add up.
-    let flown = flown(wobble / substeps) / (substeps * substeps).powi(2);
-    for _ in 0..substeps as usize {
-        fly_lanes(params, h / substeps, flown, &mut n.momentum, &mut n.q);
-    }
-}
-
-/// One substep of the flight: turns `q` and the angular momentum; takes the short series
-/// where every lane turns slowly.
-#[inline(always)]
-pub(super) fn fly_lanes(
-    params: &ParamBlock,
-    h: f64,
-    flown: f64,
-    momentum: &mut [Lane; 3],
-    q: &mut [Lane; 9],
-) {
-    let inverse = &params.inverse_inertia;
-    let mut fastest = [0.0; LANES];
-    for lane in 0..LANES {
-        let inv: V3 = gather(inverse, lane);
-        let l: V3 = gather(momentum, lane);
-        let most = inv[0].max(inv[1]).max(inv[2]) * h;
-        fastest[lane] = dot(&l, &l) * most * most;
-    }
-    if fastest.iter().all(|t| *t < SHORT_SERIES) {
-        fly_with::<true>(inverse, h, flown, momentum, q);
-    } else {
-        fly_with::<false>(inverse, h, flown, momentum, q);
-    }
-}
-
-#[inline(always)]
-fn fly_with<const SHORT: bool>(
-    inverse: &[Lane; 3],
-    h: f64,
-    flown: f64,
-    momentum: &mut [Lane; 3],
-    q: &mut [Lane; 9],
-) {
-    let start = *momentum;
-    // (L̄ + L̄⁺)/2 to second order by Euler's equations, L̄˙ = L̄ × ω.
-    for lane in 0..LANES {
-        let inv: V3 = gather(inverse, lane);
-        let l: V3 = gather(&start, lane);
-        let omega = times(&l, &inv);
-        let first = cross(&l, &omega);
-        let second = add(&cross(&first, &omega), &cross(&l, &times(&first, &inv)));
-        let end = axpy(&axpy(&l, h, &first), 0.5 * h * h, &second);
-        scatter(momentum, lane, &end);
-    }
-    for _ in 0..20 {
-        let mut change = [0.0; LANES];
-        for lane in 0..LANES {
-            let inv: V3 = gather(inverse, lane);
-            let l: V3 = gather(&start, lane);
-            let end: V3 = gather(momentum, lane);
-            let w = scale(&times(&add(&l, &end), &inv), 0.5 * h);
-            let after = turn_back::<SHORT>(&w, &l);
-            // One term of Newton's method: the turn changes by half of what L̄⁺ changes by.
-            let d = sub(&after, &end);
-            let newton = cross(&after, &times(&d, &inv));
-            change[lane] = dot(&d, &d) - flown * dot(&l, &l);
-            scatter(momentum, lane, &axpy(&after, 0.5 * h, &newton));
-        }
-        if change.iter().all(|c| *c <= 0.0) {
-            break;
-        }
-    }
-    for lane in 0..LANES {
-        let l: V3 = gather(&start, lane);
-        let end: V3 = gather(momentum, lane);
-        let w = scale(&times(&add(&l, &end), &gather(inverse, lane)), 0.5 * h);
-        let turn = exp::<SHORT>(&w);
-        // With the same turn the momentum in space is kept to rounding, converged or not.
-        scatter(momentum, lane, &tmul_vec(&turn, &l));
-        let before: M3 = gather(q, lane);
-        scatter(q, lane, &mul(&before, &turn));
-    }
-}
-
-#[inline(always)]
-fn times(a: &V3, b: &V3) -> V3 {
-    [a[0] * b[0], a[1] * b[1], a[2] * b[2]]
 }
 
 kernel! {
@@ -459,13 +394,7 @@ fn project_free_lanes(params: &ParamBlock, kick: &KickBlock, scheme: &Scheme, n:
         }
         let omega = body.angular_velocity(&l);
         let rate = axpy9(&strain_rate, 1.0, &skew_matrix(&omega));
-        let v = axpy(
-            &gather(&n.v, lane),
-            0.5 * h,
-            &gather(&kick.acceleration, lane),
-        );
-        let wind: V3 = gather(&kick.wind, lane);
-        let v = axpy(&wind, kick.linear_decay[lane], &sub(&v, &wind));
+        let v = kicked_after(&gather(&n.v, lane), kick, lane, h);
         scatter(&mut n.v, lane, &v);
 
         let mut s = strain(&rot, &gather(&n.a, lane));
@@ -475,18 +404,26 @@ fn project_free_lanes(params: &ParamBlock, kick: &KickBlock, scheme: &Scheme, n:
         }
         let stiffness: V3 = gather(&n.geometric, lane);
         let slow = tmul_vec(&rot, &gather(&n.slow, lane));
-        let [phi, spared] = scheme
-            .tempering
-            .phi_and_spared(h, &stiffness, &body.inverse_inertia);
-        let mut brake = [0.0; 3];
-        for axis in 0..3 {
-            let fast = omega[axis] - spared[axis] * slow[axis];
-            brake[axis] = -0.5 * phi[axis] * stiffness[axis] * h * fast;
-        }
+        let brake = brake(&body, scheme, &stiffness, &omega, &slow);
         let f = sub9(&skew_matrix(&brake), &full(&body.stress(&s)));
         let p = n.inverse_of(lane).solve(&f);
         scatter(&mut n.w, lane, &axpy9(&rate, 1.0 / h, &p));
     }
+}
+
+/// The torque that damps the fast part of stiff rotation, N m.
+#[inline(always)]
+pub(super) fn brake(body: &Affine, scheme: &Scheme, stiffness: &V3, omega: &V3, slow: &V3) -> V3 {
+    let h = scheme.h;
+    let [phi, spared] = scheme
+        .tempering
+        .phi_and_spared(h, stiffness, &body.inverse_inertia);
+    let mut brake = [0.0; 3];
+    for axis in 0..3 {
+        let fast = omega[axis] - spared[axis] * slow[axis];
+        brake[axis] = -0.5 * phi[axis] * stiffness[axis] * h * fast;
+    }
+    brake
 }
 
 kernel! {
@@ -532,17 +469,23 @@ fn project_end_lanes(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBlock) 
         scatter(&mut n.w, lane, &mul(&rot, &rate));
         let omega = body.angular_velocity(&body.angular_momentum(&rate));
         let omega = mul_vec(&rot, &omega);
-        let slow: V3 = gather(&n.slow, lane);
-        let slow = axpy(&slow, FORGET, &sub(&omega, &slow));
-        // What turns far within a step is not slow.
-        let turn = dot(&slow, &slow) * scheme.h * scheme.h / (SLOW * SLOW);
-        scatter(&mut n.slow, lane, &scale(&slow, 1.0 / (1.0 + turn * turn)));
+        let slow = settled(&gather(&n.slow, lane), &omega, scheme.h);
+        scatter(&mut n.slow, lane, &slow);
     }
     flush(&mut n.a);
     flush(&mut n.w);
     flush(&mut n.v);
     flush(&mut n.held);
     flush(&mut n.slow);
+}
+
+/// The slow angular velocity after a step that ends with `omega`, rad/s.
+#[inline(always)]
+pub(super) fn settled(slow: &V3, omega: &V3, h: f64) -> V3 {
+    let slow = axpy(slow, FORGET, &sub(omega, slow));
+    // What turns far within a step is not slow.
+    let turn = dot(&slow, &slow) * h * h / (SLOW * SLOW);
+    scale(&slow, 1.0 / (1.0 + turn * turn))
 }
 
 /// How much of the slow angular velocity a step forgets.

@@ -28,6 +28,14 @@ pub fn scatter<const N: usize>(into: &mut [Lane; N], lane: usize, x: &[f64; N]) 
     }
 }
 
+/// Copies row by row: assigning whole arrays calls a library, which in a kernel costs more.
+#[inline(always)]
+pub fn copy<const N: usize>(from: &[Lane; N], to: &mut [Lane; N]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = *from;
+    }
+}
+
 /// Magnitudes below this are nothing, in any unit. Far from where something happens, motion decays
 /// exponentially; left alone it would end in subnormal numbers, which are a hundred times slower
 /// than others. Fourth powers of what is left are still far from them.
@@ -52,6 +60,22 @@ pub fn sum(x: &Lane) -> f64 {
 pub fn largest(x: &Lane) -> f64 {
     let low = x[0].max(x[4]).max(x[1].max(x[5]));
     low.max(x[2].max(x[6]).max(x[3].max(x[7])))
+}
+
+/// The largest of the lanes, which are not negative; not a number if one is not finite.
+#[inline(always)]
+pub fn worst(x: &Lane) -> f64 {
+    largest(x) + 0.0 * sum(x)
+}
+
+/// Whether all lanes pass a test, without a jump for each.
+#[inline(always)]
+pub fn all(x: &Lane, test: impl Fn(f64) -> bool) -> bool {
+    let mut passed = true;
+    for lane in 0..LANES {
+        passed &= test(x[lane]);
+    }
+    passed
 }
 
 /// The block and the lane of a body.

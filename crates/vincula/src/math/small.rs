@@ -45,6 +45,12 @@ pub fn reciprocals(x: &V3) -> V3 {
     [rest * x[1], rest * x[0], all * first]
 }
 
+/// Entry by entry.
+#[inline(always)]
+pub fn times(a: &V3, b: &V3) -> V3 {
+    [a[0] * b[0], a[1] * b[1], a[2] * b[2]]
+}
+
 /// Dot product.
 #[inline(always)]
 pub fn dot(a: &V3, b: &V3) -> f64 {

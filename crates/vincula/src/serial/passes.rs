@@ -304,7 +304,8 @@ impl Pass<'_> {
             } else {
                 &newton::STRAIGHT
             };
-            let stretch = newton::stretch(self.level, &self.params[block], &self.scheme, turn, n);
+            let (level, params) = (self.level, &self.params[block]);
+            let stretch = newton::stretch(level, params, &self.scheme, turn, &n.w, n);
             stretch <= self.rule.stretch
         })
     }

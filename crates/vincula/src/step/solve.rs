@@ -223,7 +223,7 @@ fn stretch_of(model: &Model, work: &Workspace, scheme: &Scheme, index: usize) ->
         &newton::STRAIGHT
     };
     let (params, n) = (&model.params[index], &work.newton[index]);
-    newton::stretch(work.level, params, scheme, turn, n)
+    newton::stretch(work.level, params, scheme, turn, &n.w, n)
 }
 
 /// Whether it is worth to bend what a linear solve moved along a straight line: it stretches
@@ -326,7 +326,8 @@ fn close(
                 } else {
                     &newton::STRAIGHT
                 };
-                newton::stretch(around.level, &model.params[at.index], scheme, turn, n).max(0.0)
+                let params = &model.params[at.index];
+                newton::stretch(around.level, params, scheme, turn, &n.w, n)
             } else {
                 0.0
             };

@@ -87,7 +87,7 @@ impl<'a, T: Ties> Far<'a, T> {
         let (pass, threads) = (self.pass, self.ties.threads());
         let rule = &pass.rule;
         self.room.each(threads, |at| {
-            passes::prepare(pass, at.block, at.n, at.slot)?;
+            passes::prepare(pass, at.block, true, at.n, at.slot)?;
             Some([0.0; 2])
         })?;
         let mut descent = Descent::new();
@@ -164,8 +164,13 @@ impl<'a, T: Ties> Far<'a, T> {
     fn find_velocity(&mut self, end: &End, forces: &mut [[f64; 3]]) -> Option<()> {
         let (pass, threads) = (self.pass, self.ties.threads());
         let far = end.iterations > 1;
+        let ordinary = !far && !end.is_bent;
         self.room.each(threads, |at| {
-            passes::turn(pass, at.block, far, at.n)?;
+            if ordinary {
+                passes::land(pass, at.block, at.n)?;
+            } else {
+                passes::turn(pass, at.block, far, at.n)?;
+            }
             if far {
                 ports::find_compliances(pass.level, at.n, &mut at.slot.ports);
             }
@@ -204,6 +209,10 @@ impl<'a, T: Ties> Far<'a, T> {
                 add_to(forces, self.more);
             }
             self.room.each(threads, |at| {
+                if ordinary {
+                    passes::finish(pass, at.block, true, at.n, at.slot, at.ending)?;
+                    return Some([0.0; 2]);
+                }
                 ports::put_loads(pass.level, &at.slot.ports, at.n);
                 tempered::project_add(pass.level, first, &pass.scheme, at.n);
                 if repeats {

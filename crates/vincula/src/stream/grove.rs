@@ -189,7 +189,7 @@ impl Grove {
                 true => (&mut room.newton[block], &mut room.slots[block]),
                 false => (&mut local, &mut slot),
             };
-            prepare(pass, block, n, slot)?;
+            prepare(pass, block, false, n, slot)?;
             self.eliminate(pass, block, &slot.ports)?;
         }
         Some(())

@@ -1,7 +1,5 @@
 //! Chains: the passes over their bodies, and what is kept from one to the next.
 
-use std::ops::Range;
-
 use vincula_blocks::Line;
 
 use super::Forces;
@@ -21,8 +19,8 @@ const WORTH_A_THREAD: usize = 8192;
 /// Chains of ball joints, and the memory of their step.
 pub(super) struct Lines {
     links: Links,
-    /// Each chain: its joints and its factors.
-    chains: Vec<(Range<usize>, Line)>,
+    /// The factors of each chain.
+    factors: Vec<Line>,
     pub threads: usize,
     /// For either end of a chain.
     windows: [Window; 2],
@@ -39,15 +37,11 @@ impl Lines {
     /// The same on so many threads.
     pub fn with(model: &Model, threads: usize) -> Option<(Lines, Kinds)> {
         let (links, kinds) = Links::find(model)?;
-        let chains = links.chains();
-        if !chains.iter().all(|chain| links.fits(chain)) {
-            return None;
-        }
-        let alone = chains.len() == 1;
+        let split = links.chains.len() == 1 && threads > 1;
+        let factors = links.chains.iter();
         let lines = Lines {
-            chains: chains
-                .into_iter()
-                .map(|chain| (chain.clone(), Line::new(chain.len(), alone && threads > 1)))
+            factors: factors
+                .map(|chain| Line::new(chain.joints.len(), split))
                 .collect(),
             links,
             threads,
@@ -77,25 +71,22 @@ impl Lines {
             run(blocks.again(), &|at| prepare_all(pass, at.room))?;
         }
         self.windows.iter_mut().for_each(Window::clear);
-        for (chain, line) in &mut self.chains {
-            let forces = &mut first[chain.clone()];
-            let first = chain.start;
+        for (chain, line) in links.chains.iter().zip(&mut self.factors) {
+            let forces = &mut first[chain.joints.clone()];
             let safe = if kept {
                 let slots = &*blocks.room.slots;
                 let source = || Source {
                     pass,
-                    links,
+                    chain,
                     slots,
-                    first,
                     world: 1.0,
                 };
                 line.factor_solve(&mut [source(), source()], forces)
             } else {
                 let sources = self.windows.each_mut().map(|slots| Source {
                     pass,
-                    links,
+                    chain,
                     slots,
-                    first,
                     world: 1.0,
                 });
                 line.factor_solve(&mut { sources }, forces)
@@ -105,12 +96,21 @@ impl Lines {
             }
         }
         let found = run(blocks.again(), &|at| answer_all(pass, links, first, at))?;
-        for (chain, line) in &self.chains {
-            line.solve(&mut blocks.drifts[chain.clone()]);
+        for (chain, line) in links.chains.iter().zip(&self.factors) {
+            line.solve(&mut blocks.drifts[chain.joints.clone()]);
         }
         let second = std::mem::take(&mut blocks.drifts);
         run(blocks, &|at| finish_all(pass, links, second, at.room))?;
         Some(found)
+    }
+}
+
+impl Lines {
+    /// Gives forces the directions in which the joints were written down.
+    pub fn turn_back(&self, forces: &mut Forces) {
+        for forces in forces {
+            self.links.turn_back(forces);
+        }
     }
 }
 
@@ -128,15 +128,14 @@ impl Ties for Lines {
         forces: &mut [[f64; 3]],
     ) -> Option<()> {
         let links = &self.links;
-        for (chain, line) in &mut self.chains {
-            let (first, forces) = (chain.start, &mut forces[chain.clone()]);
+        for (chain, line) in links.chains.iter().zip(&mut self.factors) {
+            let forces = &mut forces[chain.joints.clone()];
             let slots = &*slots;
             if fresh {
                 let source = || Source {
                     pass,
-                    links,
+                    chain,
                     slots,
-                    first,
                     world,
                 };
                 if !line.factor_solve(&mut [source(), source()], forces) {
@@ -144,8 +143,8 @@ impl Ties for Lines {
                 }
                 continue;
             }
-            for (joint, force) in chain.clone().zip(&mut *forces) {
-                *force = links.gap(joint, world, |block| &slots[block]);
+            for (k, force) in forces.iter_mut().enumerate() {
+                *force = chain.gap(k, world, |block| &slots[block]);
             }
             line.solve(forces);
         }
@@ -157,9 +156,11 @@ impl Ties for Lines {
 
     fn open(&mut self, slots: &[Slot], world: f64) -> f64 {
         let mut most = 0.0;
-        for joint in 0..self.links.count() {
-            for gap in self.links.gap(joint, world, |block| &slots[block]) {
-                most = larger(gap.abs(), most);
+        for chain in &self.links.chains {
+            for k in 0..chain.joints.len() {
+                for gap in chain.gap(k, world, |block| &slots[block]) {
+                    most = larger(gap.abs(), most);
+                }
             }
         }
         most
@@ -199,7 +200,7 @@ impl<'a> Blocks<'a> {
 fn prepare_all(pass: &Pass, room: Room) -> Option<[f64; 2]> {
     let kept = room.newton.iter_mut().zip(room.slots);
     for (k, (n, slot)) in kept.enumerate() {
-        prepare(pass, room.first + k, n, slot)?;
+        prepare(pass, room.first + k, false, n, slot)?;
     }
     Some([0.0; 2])
 }
@@ -232,13 +233,9 @@ fn answer_all(pass: &Pass, links: &Links, forces: &[[f64; 3]], blocks: Blocks) -
             room.geometric[k] = n.geometric;
             note(pass.level, n, &mut room.next[k]);
         }
-        for joint in links.joints_of(block) {
-            let slot = |block: usize| &slots[block % 2];
-            drifts[joint - start] = links.drift(joint, pass.scheme.h, slot);
-            for gap in links.gap(joint, 1.0, slot) {
-                open = larger(gap.abs(), open);
-            }
-        }
+        let near = [&slots[(block + 1) % 2], &slots[block % 2]];
+        let drifts = &mut drifts[links.joints_of(block).start - start..];
+        open = larger(links.find_drifts(block, pass.scheme.h, near, drifts), open);
     }
     Some([update, open])
 }

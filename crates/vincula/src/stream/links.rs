@@ -1,291 +1,382 @@
-//! Which joint ties which points of a chain, and the numbers of the dual system from them.
+//! Chains of ball joints between bodies that follow each other, and the numbers of their dual
+//! systems.
+//!
+//! A joint ties the second point of a lower body to the first point of the next one. The first and
+//! the last joint of a chain may tie a point of the world instead of the lower or the upper body.
+//! Here a joint opens from the upper body to the lower one, however it was written down.
 
 use std::ops::Range;
 
-use vincula_blocks::Line;
-
 use super::kinds::Kinds;
-use super::record::{Slot, WINDOW};
+use super::record::Slot;
+use crate::dual::larger;
 use crate::dual::ports::{NO_POINTS, PORTS, Points};
 use crate::joint::JointKind;
-use crate::math::lanes::{LANES, gather, place, scatter};
+use crate::math::lanes::{LANES, Lane, gather, place, scatter};
 use crate::math::small::*;
 use crate::model::Model;
 
-/// No body, or no joint.
+/// No joint.
 const NONE: u32 = u32::MAX;
-/// Marks an end that is a point of the world.
-const WORLD: u32 = 1 << 31;
+/// Most bodies.
+const MOST: usize = 1 << 30;
+/// The port of a body that its joint with the body before, or the one after, holds.
+const BEFORE: usize = 0;
+const AFTER: usize = 1;
 
-/// One end of a joint: twice the body and its port, or the number of a point of the world.
-#[derive(Clone, Copy, Debug)]
-struct End(u32);
-
-/// Where an end is.
-enum Spot {
-    World(usize),
-    Port {
-        block: usize,
-        lane: usize,
-        port: usize,
-    },
-}
-
-impl End {
-    #[inline(always)]
-    fn spot(self) -> Spot {
-        if self.0 & WORLD != 0 {
-            return Spot::World((self.0 & !WORLD) as usize);
-        }
-        let (block, lane) = place((self.0 >> 1) as usize);
-        let port = (self.0 & 1) as usize;
-        Spot::Port { block, lane, port }
-    }
-}
-
-/// A ball joint of a chain. Small, since every step reads all of them.
-#[derive(Clone, Copy, Debug)]
-struct Link {
-    ends: [End; 2],
-    /// The body that this joint and the next one have in common.
-    shared: u32,
-    /// Sign of their coupling.
-    sign: f32,
-}
-
-/// The joint at each port of eight bodies, and the sign of its force.
+/// Joints that follow each other.
 #[derive(Clone, Debug)]
-struct AtPorts {
-    joint: [[u32; LANES]; PORTS],
-    sign: [[i8; LANES]; PORTS],
+pub(super) struct Chain {
+    pub joints: Range<usize>,
+    /// The upper body of the first joint, whether or not there is one.
+    upper: usize,
+    /// Points of the world, m: instead of the first lower and the last upper body.
+    worlds: [Option<V3>; 2],
 }
 
-/// Chains of ball joints, bodies and joints numbered along them.
-pub(super) struct Links {
-    links: Vec<Link>,
-    /// Points of the world, m.
-    worlds: Vec<V3>,
-    at_ports: Vec<AtPorts>,
-    /// The blocks of the bodies of each joint: the higher one.
-    blocks: Vec<u32>,
-    /// The first joint whose higher block is this one, and the end of the last.
-    joints: Vec<u32>,
-}
-
-/// The joints of a body, by port, and whether it is their first end.
-type AtBody = [(u32, bool); PORTS];
-
-impl Links {
-    /// The links of a model in which every joint is a plain ball joint, every block of bodies
-    /// is held, and joints that share a body, and bodies that share a joint, follow each other;
-    /// and the constants of its blocks.
-    pub fn find(model: &Model) -> Option<(Links, Kinds)> {
-        let rows = 3 * model.joints.len();
-        let plain = model.dual_rows() == rows && model.rows() == rows;
-        if model.joints.is_empty() || !plain || model.bodies.len() >= WORLD as usize / 2 {
-            return None;
-        }
-        let mut at_body = vec![[(NONE, false); PORTS]; model.bodies.len()];
-        let mut links = Links {
-            links: Vec::with_capacity(model.joints.len()),
-            worlds: Vec::new(),
-            at_ports: Vec::new(),
-            blocks: Vec::with_capacity(model.joints.len()),
-            joints: Vec::new(),
-        };
-        let mut points = vec![NO_POINTS; model.params.len()];
-        for (index, joint) in model.joints.iter().enumerate() {
-            if joint.kind != JointKind::Ball {
-                return None;
-            }
-            let mut ends = [End(WORLD); 2];
-            let mut at = [usize::MAX, 0];
-            for (end, (side, first)) in ends.iter_mut().zip([(&joint.a, true), (&joint.b, false)]) {
-                let Some(body) = side.endpoint.index() else {
-                    *end = End(WORLD | links.worlds.len() as u32);
-                    links.worlds.push(side.point);
-                    continue;
-                };
-                let port = at_body[body].iter().position(|at| at.0 == NONE)?;
-                at_body[body][port] = (index as u32, first);
-                *end = End((2 * body + port) as u32);
-                let (block, lane) = place(body);
-                scatter(&mut points[block][port], lane, &side.point);
-                at = [at[0].min(block), at[1].max(block)];
-            }
-            let behind = links
-                .blocks
-                .last()
-                .is_some_and(|last| at[1] < *last as usize);
-            if behind || at[1] > at[0] + 1 {
-                return None;
-            }
-            links.blocks.push(at[1] as u32);
-            links.links.push(Link {
-                ends,
-                shared: NONE,
-                sign: 0.0,
-            });
-        }
-        links.share_bodies(&at_body)?;
-        links.at_ports = at_body.chunks(LANES).map(AtPorts::new).collect();
-        links.find_joints(model.params.len());
-        Some((links, Kinds::find(model, &points)))
+impl Chain {
+    /// The lower body of its joint number `k`.
+    #[inline(always)]
+    fn lower(&self, k: usize) -> Option<usize> {
+        (k > 0 || self.worlds[0].is_none()).then(|| self.upper + k - 1)
     }
 
-    /// Tells every joint the body that it shares with the next one.
-    fn share_bodies(&mut self, at_body: &[AtBody]) -> Option<()> {
-        for (body, [first, second]) in at_body.iter().enumerate() {
-            if second.0 == NONE {
-                continue;
-            }
-            let link = &mut self.links[first.0 as usize];
-            if second.0 != first.0 + 1 || link.shared != NONE {
-                return None;
-            }
-            link.shared = body as u32;
-            link.sign = if first.1 == second.1 { 1.0 } else { -1.0 };
-        }
-        let held = |lanes: &[AtBody]| lanes.iter().any(|at| at[0].0 != NONE);
-        at_body.chunks(LANES).all(held).then_some(())
+    /// The upper body of its joint number `k`.
+    #[inline(always)]
+    fn upper(&self, k: usize) -> Option<usize> {
+        (k + 1 < self.joints.len() || self.worlds[1].is_none()).then(|| self.upper + k)
     }
 
-    fn find_joints(&mut self, blocks: usize) {
-        let starts = |block: usize| self.blocks.partition_point(|b| (*b as usize) < block) as u32;
-        self.joints = (0..=blocks).map(starts).collect();
-    }
-
-    /// Joints in all.
-    pub fn count(&self) -> usize {
-        self.links.len()
-    }
-
-    /// Joints of each chain.
-    pub fn chains(&self) -> Vec<Range<usize>> {
-        let mut chains = Vec::new();
-        let mut start = 0;
-        for (index, link) in self.links.iter().enumerate() {
-            if link.shared == NONE {
-                chains.push(start..index + 1);
-                start = index + 1;
-            }
-        }
-        chains
-    }
-
-    /// Whether the bodies of joints that are looked at together fit a window.
-    pub fn fits(&self, chain: &Range<usize>) -> bool {
-        let ends = chain.clone().map(|k| (k + Line::WINDOW).min(chain.end));
-        let mut windows = chain.clone().zip(ends);
-        windows.all(|(start, end)| self.blocks_of(&(start..end)).len() <= WINDOW)
-    }
-
-    /// The blocks of the bodies of some joints.
+    /// The blocks of the bodies of some of its joints.
+    #[inline(always)]
     pub fn blocks_of(&self, joints: &Range<usize>) -> Range<usize> {
-        let first = self.blocks[joints.start] as usize;
-        let lower = |end: &End| matches!(end.spot(), Spot::Port { block, .. } if block < first);
-        let back = self.links[joints.start].ends.iter().any(lower);
-        first - usize::from(back)..self.blocks[joints.end - 1] as usize + 1
+        let last = joints.end - 1;
+        let first = self.lower(joints.start).unwrap_or(self.upper);
+        let end = self.upper(last).unwrap_or((self.upper + last).max(1) - 1);
+        first / LANES..end / LANES + 1
     }
 
-    /// The joints whose bodies are all known as soon as this block is, in the order of blocks.
+    /// How far its joint number `k` is open, m. Points of the world are where they are times
+    /// `world`.
     #[inline(always)]
-    pub fn joints_of(&self, block: usize) -> Range<usize> {
-        self.joints[block] as usize..self.joints[block + 1] as usize
-    }
-
-    /// Puts the joint forces at the points of a block.
-    #[inline(always)]
-    pub fn put_forces(&self, block: usize, forces: &[[f64; 3]], at_points: &mut Points) {
-        let at = &self.at_ports[block];
-        for port in 0..PORTS {
-            for lane in 0..LANES {
-                let joint = at.joint[port][lane] as usize;
-                let force = forces.get(joint).copied().unwrap_or([0.0; 3]);
-                let sign = f64::from(at.sign[port][lane]);
-                scatter(&mut at_points[port], lane, &scale(&force, sign));
+    pub fn gap<'a>(&self, k: usize, world: f64, slot: impl Fn(usize) -> &'a Slot) -> V3 {
+        let at = |body: Option<usize>, port: usize, point: &Option<V3>| match body {
+            Some(body) => {
+                let (block, lane) = place(body);
+                gather(&slot(block).ports.place[port], lane)
             }
-        }
-    }
-}
-
-impl AtPorts {
-    fn new(lanes: &[AtBody]) -> AtPorts {
-        let mut at = AtPorts {
-            joint: [[NONE; LANES]; PORTS],
-            sign: [[0; LANES]; PORTS],
+            None => scale(&point.unwrap_or_default(), world),
         };
-        for (lane, ports) in lanes.iter().enumerate() {
-            for (port, (joint, first)) in ports.iter().enumerate() {
-                at.joint[port][lane] = *joint;
-                at.sign[port][lane] = if *first { 1 } else { -1 };
-            }
-        }
-        at
-    }
-}
-
-/// The numbers of the joints, read off the slots of their bodies.
-impl Links {
-    /// How far a joint is open, m. Points of the world are where they are times `world`.
-    #[inline(always)]
-    pub fn gap<'a>(&self, joint: usize, world: f64, slot: impl Fn(usize) -> &'a Slot) -> V3 {
-        let place = |end: End| match end.spot() {
-            Spot::World(point) => scale(&self.worlds[point], world),
-            Spot::Port { block, lane, port } => gather(&slot(block).ports.place[port], lane),
-        };
-        let [a, b] = self.links[joint].ends;
-        sub(&place(a), &place(b))
+        let lower = at(self.lower(k), AFTER, &self.worlds[0]);
+        sub(&lower, &at(self.upper(k), BEFORE, &self.worlds[1]))
     }
 
-    /// h times the rate at which a joint opens, m.
+    /// h times the rate at which its joint number `k` opens, m.
     #[inline(always)]
-    pub fn drift<'a>(&self, joint: usize, h: f64, slot: impl Fn(usize) -> &'a Slot) -> V3 {
+    fn drift<'a>(&self, k: usize, h: f64, slot: impl Fn(usize) -> &'a Slot) -> V3 {
         let mut drift = [0.0; 3];
-        for (end, sign) in self.links[joint].ends.into_iter().zip([1.0, -1.0]) {
-            if let Spot::Port { block, lane, port } = end.spot() {
-                let u: V3 = gather(&slot(block).rates[port], lane);
-                for k in 0..3 {
-                    drift[k] += h * sign * u[k];
-                }
+        let ends = [(self.lower(k), AFTER, h), (self.upper(k), BEFORE, -h)];
+        for (body, port, h) in ends {
+            if let Some((block, lane)) = body.map(place) {
+                drift = axpy(&drift, h, &gather(&slot(block).rates[port], lane));
             }
         }
         drift
     }
 
-    /// Diagonal block of the dual system, m/N.
+    /// Diagonal block of its joint number `k` in the dual system, m/N; the lower triangle.
     #[inline(always)]
-    pub fn diagonal<'a>(&self, joint: usize, slot: impl Fn(usize) -> &'a Slot) -> [[f64; 3]; 3] {
+    pub fn diagonal<'a>(&self, k: usize, slot: impl Fn(usize) -> &'a Slot) -> [[f64; 3]; 3] {
         let mut sum = [0.0; 6];
-        for end in self.links[joint].ends {
-            if let Spot::Port { block, lane, port } = end.spot() {
+        for (body, port) in [(self.lower(k), AFTER), (self.upper(k), BEFORE)] {
+            if let Some((block, lane)) = body.map(place) {
                 let own: S3 = gather(&slot(block).ports.own[port], lane);
                 for k in 0..6 {
                     sum[k] += own[k];
                 }
             }
         }
-        [
-            [sum[0], sum[3], sum[4]],
-            [sum[3], sum[1], sum[5]],
-            [sum[4], sum[5], sum[2]],
-        ]
+        let [xx, yy, zz, xy, xz, yz] = sum;
+        [[xx, 0.0, 0.0], [xy, yy, 0.0], [xz, yz, zz]]
     }
 
-    /// The block between a joint and the next one, m/N.
+    /// The block between its joint number `k` and the next one, m/N.
     #[inline(always)]
-    pub fn coupling<'a>(&self, joint: usize, slot: impl Fn(usize) -> &'a Slot) -> [[f64; 3]; 3] {
-        let link = &self.links[joint];
-        if link.shared == NONE {
+    pub fn coupling<'a>(&self, k: usize, slot: impl Fn(usize) -> &'a Slot) -> [[f64; 3]; 3] {
+        if k + 1 == self.joints.len() {
             return [[0.0; 3]; 3];
         }
-        let (block, lane) = place(link.shared as usize);
+        let (block, lane) = place(self.upper + k);
+        // The joint before pushes its upper body back.
         let m: M3 = gather(&slot(block).ports.mutual, lane);
-        let s = f64::from(link.sign);
         [
-            [s * m[0], s * m[1], s * m[2]],
-            [s * m[3], s * m[4], s * m[5]],
-            [s * m[6], s * m[7], s * m[8]],
+            [-m[0], -m[1], -m[2]],
+            [-m[3], -m[4], -m[5]],
+            [-m[6], -m[7], -m[8]],
         ]
+    }
+}
+
+/// The joints at the ports of eight bodies.
+#[derive(Clone, Debug)]
+struct AtPorts {
+    joint: [[u32; LANES]; PORTS],
+    /// The first of nine joints at the ports in a row, if they are.
+    run: u32,
+    /// Whether eight joints in a row tie these bodies and the one before to each other, and no
+    /// other joint is this block's.
+    joined: bool,
+}
+
+/// Chains of ball joints.
+pub(super) struct Links {
+    pub chains: Vec<Chain>,
+    /// Joints that were written down from the upper body to the lower one.
+    flipped: Vec<u32>,
+    at_ports: Vec<AtPorts>,
+    /// The first joint of which this block is the higher one, and its chain; and the end.
+    joints: Vec<[u32; 2]>,
+}
+
+impl Links {
+    /// The links of a model in which every joint is a plain ball joint between bodies that follow
+    /// each other, every block of bodies is held, and joints are numbered like the bodies; and the
+    /// constants of its blocks.
+    pub fn find(model: &Model) -> Option<(Links, Kinds)> {
+        let rows = 3 * model.joints.len();
+        let plain = model.dual_rows() == rows && model.rows() == rows;
+        if model.joints.is_empty() || !plain || model.bodies.len() >= MOST {
+            return None;
+        }
+        let mut found = Finding {
+            chains: Vec::new(),
+            flipped: Vec::new(),
+            at_ports: vec![[[NONE; LANES]; PORTS]; model.params.len()],
+            points: vec![NO_POINTS; model.params.len()],
+        };
+        for index in 0..model.joints.len() {
+            found.add(model, index)?;
+        }
+        let held = |ports: &[[u32; LANES]; PORTS]| ports.as_flattened().iter().any(|j| *j != NONE);
+        if !found.at_ports.iter().all(held) {
+            return None;
+        }
+        let mut links = Links {
+            chains: found.chains,
+            flipped: found.flipped,
+            at_ports: found.at_ports.into_iter().map(AtPorts::new).collect(),
+            joints: Vec::new(),
+        };
+        links.find_joints(model.params.len())?;
+        if !links.chains.iter().all(|chain| links.is_whole(chain)) {
+            return None;
+        }
+        for block in 1..links.at_ports.len() {
+            let before = links.at_ports[block - 1].joint[AFTER][LANES - 1];
+            let eight = links.joints_of(block).len() == LANES;
+            let at = &mut links.at_ports[block];
+            at.joined = eight && at.run != NONE && at.run == before;
+        }
+        Some((links, Kinds::find(model, &found.points)))
+    }
+
+    /// Whether no other chain holds the bodies of this one.
+    fn is_whole(&self, chain: &Chain) -> bool {
+        let is_free = |body: usize, port: usize| {
+            let (block, lane) = place(body);
+            self.at_ports[block].joint[port][lane] == NONE
+        };
+        let last = chain.joints.len() - 1;
+        chain.lower(0).is_none_or(|body| is_free(body, BEFORE))
+            && chain.upper(last).is_none_or(|body| is_free(body, AFTER))
+    }
+
+    /// Finds which joints belong to which block; nothing if they are not in order.
+    fn find_joints(&mut self, blocks: usize) -> Option<()> {
+        for (number, chain) in self.chains.iter().enumerate() {
+            for joint in chain.joints.clone() {
+                let k = joint - chain.joints.start;
+                let highest = chain.blocks_of(&(k..k + 1)).end - 1;
+                if highest + 1 < self.joints.len() {
+                    return None;
+                }
+                let first = [joint as u32, number as u32];
+                self.joints.resize(highest + 1, first);
+            }
+        }
+        let last = self.chains.last()?;
+        let end = [last.joints.end as u32, self.chains.len() as u32];
+        self.joints.resize(blocks + 1, end);
+        Some(())
+    }
+
+    /// The joints whose bodies are all known as soon as this block is, in the order of blocks.
+    #[inline(always)]
+    pub fn joints_of(&self, block: usize) -> Range<usize> {
+        self.joints[block][0] as usize..self.joints[block + 1][0] as usize
+    }
+
+    /// Puts the joint forces at the points of a block.
+    #[inline(always)]
+    pub fn put_forces(&self, block: usize, forces: &[[f64; 3]], at_points: &mut Points) {
+        let at = &self.at_ports[block];
+        let run = at.run as usize;
+        if let Some(forces) = forces
+            .get(run..)
+            .and_then(|f| f.first_chunk::<{ LANES + 1 }>())
+        {
+            for lane in 0..LANES {
+                for k in 0..3 {
+                    at_points[BEFORE][k][lane] = -forces[lane][k];
+                    at_points[AFTER][k][lane] = forces[lane + 1][k];
+                }
+            }
+            return;
+        }
+        for (port, sign) in [(BEFORE, -1.0), (AFTER, 1.0)] {
+            for lane in 0..LANES {
+                let joint = at.joint[port][lane] as usize;
+                let force = forces.get(joint).copied().unwrap_or([0.0; 3]);
+                scatter(&mut at_points[port], lane, &scale(&force, sign));
+            }
+        }
+    }
+
+    /// How the joints of a block drift apart in a step of h, m, given its slot and the one before.
+    /// Returns how far they are open, m.
+    #[inline(always)]
+    pub fn find_drifts(
+        &self,
+        block: usize,
+        h: f64,
+        [before, here]: [&Slot; 2],
+        drifts: &mut [[f64; 3]],
+    ) -> f64 {
+        if self.at_ports[block].joined {
+            return find_run(h, before, here, drifts);
+        }
+        let slot = |wanted: usize| if wanted == block { here } else { before };
+        let mut open = 0.0;
+        let mut number = self.joints[block][1] as usize;
+        for (joint, drift) in self.joints_of(block).zip(drifts) {
+            while self.chains[number].joints.end <= joint {
+                number += 1;
+            }
+            let chain = &self.chains[number];
+            let k = joint - chain.joints.start;
+            *drift = chain.drift(k, h, slot);
+            for gap in chain.gap(k, 1.0, slot) {
+                open = larger(gap.abs(), open);
+            }
+        }
+        open
+    }
+
+    /// Gives forces the directions in which the joints were written down.
+    pub fn turn_back(&self, forces: &mut [[f64; 3]]) {
+        for joint in &self.flipped {
+            let force = &mut forces[*joint as usize];
+            *force = force.map(|f| -f);
+        }
+    }
+}
+
+/// The same for eight joints in a row.
+#[inline(always)]
+fn find_run(h: f64, before: &Slot, here: &Slot, drifts: &mut [[f64; 3]]) -> f64 {
+    let mut open = [0.0; LANES];
+    let mut opening = [[0.0; LANES]; 3];
+    for k in 0..3 {
+        let place = shifted(&before.ports.place[AFTER][k], &here.ports.place[AFTER][k]);
+        let rate = shifted(&before.rates[AFTER][k], &here.rates[AFTER][k]);
+        for lane in 0..LANES {
+            let gap = (place[lane] - here.ports.place[BEFORE][k][lane]).abs();
+            open[lane] = larger(gap, open[lane]);
+            opening[k][lane] = h * rate[lane] - h * here.rates[BEFORE][k][lane];
+        }
+    }
+    for (lane, drift) in drifts.iter_mut().take(LANES).enumerate() {
+        *drift = gather(&opening, lane);
+    }
+    open.into_iter().fold(0.0, |most, gap| larger(gap, most))
+}
+
+/// The numbers of the bodies before those of a block.
+#[inline(always)]
+fn shifted(before: &Lane, here: &Lane) -> Lane {
+    let mut lanes = [before[LANES - 1]; LANES];
+    lanes[1..].copy_from_slice(&here[..LANES - 1]);
+    lanes
+}
+
+/// Links while they are looked for.
+struct Finding {
+    chains: Vec<Chain>,
+    flipped: Vec<u32>,
+    at_ports: Vec<[[u32; LANES]; PORTS]>,
+    points: Vec<Points>,
+}
+
+impl Finding {
+    /// Adds a joint; nothing if it does not fit the chains.
+    fn add(&mut self, model: &Model, index: usize) -> Option<()> {
+        let joint = &model.joints[index];
+        if joint.kind != JointKind::Ball {
+            return None;
+        }
+        let (a, b) = (&joint.a, &joint.b);
+        // The upper body of the joint before, where a chain may go on.
+        let tip = self.chains.last().and_then(|c| c.upper(c.joints.len() - 1));
+        let (lower, upper, flipped) = match (a.endpoint.index(), b.endpoint.index()) {
+            (Some(one), Some(two)) if one + 1 == two => (a, b, false),
+            (Some(one), Some(two)) if two + 1 == one => (b, a, true),
+            (None, Some(body)) if tip == Some(body) => (b, a, true),
+            (None, Some(_)) => (a, b, false),
+            (Some(body), None) if tip == Some(body) => (a, b, false),
+            (Some(_), None) => (b, a, true),
+            _ => return None,
+        };
+        for (side, port) in [(lower, AFTER), (upper, BEFORE)] {
+            if let Some((block, lane)) = side.endpoint.index().map(place) {
+                let at = &mut self.at_ports[block][port][lane];
+                if std::mem::replace(at, index as u32) != NONE {
+                    return None;
+                }
+                scatter(&mut self.points[block][port], lane, &side.point);
+            }
+        }
+        if flipped {
+            self.flipped.push(index as u32);
+        }
+        let world = |side: Option<usize>, point: V3| side.is_none().then_some(point);
+        let [low, high] = [lower, upper].map(|side| side.endpoint.index());
+        match self.chains.last_mut() {
+            Some(chain) if low.is_some() && low == tip => {
+                chain.joints.end += 1;
+                chain.worlds[1] = world(high, upper.point);
+            }
+            _ => self.chains.push(Chain {
+                joints: index..index + 1,
+                upper: high?,
+                worlds: [world(low, lower.point), world(high, upper.point)],
+            }),
+        }
+        Some(())
+    }
+}
+
+impl AtPorts {
+    fn new(joint: [[u32; LANES]; PORTS]) -> AtPorts {
+        let run = joint[BEFORE][0];
+        let in_a_row = |lane: usize| {
+            let wanted = run.wrapping_add(lane as u32);
+            joint[BEFORE][lane] == wanted && joint[AFTER][lane] == wanted.wrapping_add(1)
+        };
+        let whole = run != NONE && (0..LANES).all(in_a_row);
+        AtPorts {
+            joint,
+            run: if whole { run } else { NONE },
+            joined: false,
+        }
     }
 }

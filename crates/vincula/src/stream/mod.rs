@@ -13,9 +13,9 @@
 //! 4. joints: substitute,
 //! 5. bodies: project the velocity and finish.
 //!
-//! The arithmetic is that of the general step, kernel by kernel; for chains the results have the
-//! same bits, for trees they agree to rounding (tested). A step that one linear solve is not enough
-//! for is made again with all unknowns kept (`far.rs`). Whatever else is out of the ordinary (a weak
+//! The formulas are those of the general step without what only a second linearisation would ask for
+//! (`integrate/ordinary.rs`); the results agree to rounding (tested). A step that one linear solve is
+//! not enough for is made again with all unknowns kept (`far.rs`). Whatever else is out of the ordinary (a weak
 //! pivot, a crushed body, an iteration that does not end) is left to the general step, which starts
 //! afresh from the untouched state.
 
@@ -208,6 +208,9 @@ impl Stream {
     fn commit(&mut self, model: &Model, state: &mut State, work: &mut Workspace, h: f64) {
         std::mem::swap(&mut state.memory, &mut work.memory);
         std::mem::swap(&mut state.blocks, &mut work.next);
+        if let Shape::Lines(lines) = &self.shape {
+            lines.turn_back(&mut self.forces);
+        }
         let [first, second] = [0, 1].map(|k| self.forces[k].as_flattened());
         for (mean, (a, b)) in state.multipliers.iter_mut().zip(first.iter().zip(second)) {
             *mean = 0.5 * (*a + *b);

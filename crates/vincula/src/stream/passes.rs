@@ -4,7 +4,8 @@ use super::kinds::Kinds;
 use super::record::Slot;
 use crate::dual::ports;
 use crate::integrate::Scheme;
-use crate::integrate::newton::{self, NewtonBlock, Stiffening};
+use crate::integrate::newton::{self, NewtonBlock};
+use crate::integrate::ordinary;
 use crate::integrate::tempered::{self, KickBlock};
 use crate::kernel;
 use crate::math::dispatch::Level;
@@ -33,27 +34,24 @@ impl Pass<'_> {
     }
 }
 
-/// Where the bodies go without joints; nothing if one is crushed.
-fn predict(pass: &Pass, block: usize, n: &mut NewtonBlock) -> Option<()> {
+/// Where the bodies go without joints, with all that is asked for if the step is `far`; nothing if
+/// one is crushed.
+fn launch(pass: &Pass, block: usize, far: bool, n: &mut NewtonBlock) -> Option<()> {
     let (params, past) = (pass.params(block), &pass.state.blocks[block]);
-    let (level, scheme, kick) = (pass.level, &pass.scheme, pass.kick(block));
-    if !newton::polar_block(level, &past.a, &mut n.rot) {
-        return None;
-    }
-    let memory = &pass.state.memory[block];
-    tempered::predict(level, params, past, memory, kick, scheme, n);
-    newton::free_solve(level, params, scheme, Stiffening::Tempered, n);
-    Some(())
+    let (kick, memory) = (pass.kick(block), &pass.state.memory[block]);
+    ordinary::launch(pass.level, params, past, memory, kick, &pass.scheme, far, n).then_some(())
 }
 
-/// First pass: everything that the joints want to know of a block.
+/// First pass: everything that the joints want to know of a block, for an ordinary step or one
+/// that may be `far`.
 pub(super) fn prepare(
     pass: &Pass,
     block: usize,
+    far: bool,
     n: &mut NewtonBlock,
     slot: &mut Slot,
 ) -> Option<()> {
-    predict(pass, block, n)?;
+    launch(pass, block, far, n)?;
     slot.ports.point = pass.kinds.of(block).points;
     ports::find_compliances(pass.level, n, &mut slot.ports);
     ports::find_places(pass.level, n, &mut slot.ports);
@@ -71,13 +69,13 @@ pub(super) fn answer(
     slot: &mut Slot,
 ) -> Option<f64> {
     if !kept {
-        predict(pass, block, n)?;
+        launch(pass, block, false, n)?;
     }
     let update = press(pass, block, n, slot);
     if !is_settled(pass, block, update, &newton::STRAIGHT, n) {
         return None;
     }
-    turn(pass, block, false, n)?;
+    land(pass, block, n)?;
     ports::find_velocities(pass.level, n, &mut slot.ports);
     slot.rates = slot.ports.place;
     ports::find_places(pass.level, n, &mut slot.ports);
@@ -87,8 +85,7 @@ pub(super) fn answer(
 /// Puts the forces of the slot on the bodies. Returns the largest change of an entry of A.
 pub(super) fn press(pass: &Pass, block: usize, n: &mut NewtonBlock, slot: &mut Slot) -> f64 {
     slot.ports.point = pass.kinds.of(block).points;
-    ports::put_loads(pass.level, &slot.ports, n);
-    newton::accept(pass.level, n)
+    newton::press(pass.level, &slot.ports.point, &slot.ports.force, n)
 }
 
 /// Whether the last increment, after a bend by `turn`, stretches no body that matters.
@@ -100,7 +97,7 @@ pub(super) fn is_settled(
     n: &NewtonBlock,
 ) -> bool {
     let (params, rule) = (pass.params(block), &pass.rule);
-    let stretch = || newton::stretch(pass.level, params, &pass.scheme, turn, n);
+    let stretch = || newton::stretch(pass.level, params, &pass.scheme, turn, &n.rate, n);
     update <= rule.update || (update <= rule.rotation && stretch() <= rule.stretch)
 }
 
@@ -110,7 +107,13 @@ pub(super) fn bend(pass: &Pass, turn: &mut [Lane; 3], n: &mut NewtonBlock, slot:
     ports::find_places(pass.level, n, &mut slot.ports);
 }
 
-/// The velocity before its projection; `far` says that bodies were linearised more than once.
+/// The velocity of an ordinary step before its projection. Nothing if a body is crushed.
+pub(super) fn land(pass: &Pass, block: usize, n: &mut NewtonBlock) -> Option<()> {
+    let (params, kick) = (pass.params(block), pass.kick(block));
+    ordinary::land(pass.level, params, kick, &pass.scheme, n).then_some(())
+}
+
+/// The velocity of another step before its projection; `far` says that bodies were linearised more than once.
 /// Nothing if a body is crushed.
 pub(super) fn turn(pass: &Pass, block: usize, far: bool, n: &mut NewtonBlock) -> Option<()> {
     let (params, level, scheme) = (pass.params(block), pass.level, &pass.scheme);
@@ -131,8 +134,8 @@ pub(super) struct Ending<'a> {
     pub memory: &'a mut MemoryBlock,
 }
 
-/// Third pass: the velocity that the joint forces in the slot allow, and what the next step
-/// remembers. Nothing if a body is crushed or not finite.
+/// Third pass over a block of an ordinary step: the velocity that the joint forces in the slot
+/// allow, and what the next step remembers. Nothing if a body is crushed or not finite.
 pub(super) fn finish(
     pass: &Pass,
     block: usize,
@@ -154,9 +157,9 @@ pub(super) fn finish(
         newton::invert(level, params, scheme, n);
     }
     slot.ports.point = pass.kinds.of(block).points;
-    ports::put_loads(level, &slot.ports, n);
-    tempered::project_add(level, true, scheme, n);
-    end(pass, block, n, ending)
+    let (points, forces) = (&slot.ports.point, &slot.ports.force);
+    let Ending { next, memory, .. } = ending;
+    ordinary::settle(level, params, scheme, points, forces, n, next, memory).then_some(())
 }
 
 /// Writes the next state and what the next step remembers. Nothing if a body is not finite.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use vincula_blocks::LineSource;
 
-use super::links::Links;
+use super::links::Chain;
 use super::passes::{Pass, prepare};
 use crate::dual::ports::{NO_POINTS, Points, PortBlock};
 use crate::integrate::newton::NewtonBlock;
@@ -77,7 +77,7 @@ impl Slots for &mut Window {
                 return true;
             }
             blocks[at] = block;
-            prepare(pass, block, n, &mut slots[at]).is_some()
+            prepare(pass, block, false, n, &mut slots[at]).is_some()
         })
     }
 
@@ -102,36 +102,30 @@ impl Slots for &[Slot] {
 /// The dual system of a chain.
 pub(super) struct Source<'a, S> {
     pub pass: &'a Pass<'a>,
-    pub links: &'a Links,
+    pub chain: &'a Chain,
     pub slots: S,
-    /// Its first joint.
-    pub first: usize,
     /// Points of the world are where they are times this.
     pub world: f64,
 }
 
 impl<S: Slots> LineSource for Source<'_, S> {
     fn look(&mut self, nodes: Range<usize>) -> bool {
-        let joints = self.first + nodes.start..self.first + nodes.end;
-        self.slots.look(self.pass, self.links.blocks_of(&joints))
+        self.slots.look(self.pass, self.chain.blocks_of(&nodes))
     }
 
     #[inline(always)]
     fn diagonal(&self, node: usize) -> [[f64; 3]; 3] {
-        self.links
-            .diagonal(self.first + node, |block| self.slots.slot(block))
+        self.chain.diagonal(node, |block| self.slots.slot(block))
     }
 
     #[inline(always)]
     fn coupling(&self, node: usize) -> [[f64; 3]; 3] {
-        self.links
-            .coupling(self.first + node, |block| self.slots.slot(block))
+        self.chain.coupling(node, |block| self.slots.slot(block))
     }
 
     #[inline(always)]
     fn right(&self, node: usize) -> [f64; 3] {
-        self.links.gap(self.first + node, self.world, |block| {
-            self.slots.slot(block)
-        })
+        let slot = |block| self.slots.slot(block);
+        self.chain.gap(node, self.world, slot)
     }
 }

@@ -387,7 +387,7 @@ fn stiffen_all(pass: &Pass, vertices: &Vertices, blocks: Blocks) -> Option<[f64;
             true => (&mut room.newton[k], &mut room.slots[k]),
             false => (&mut local, &mut slot),
         };
-        prepare(pass, block, n, slot)?;
+        prepare(pass, block, false, n, slot)?;
         let both = &vertices.mesh.corners[block].both;
         elements::stiffen(pass.level, &slot.ports, both, element);
     }

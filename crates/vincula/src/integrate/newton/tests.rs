@@ -62,7 +62,7 @@ fn stretch_after_a_bend_is_that_of_the_body() {
         scatter(&mut n.p, lane, &more);
         scatter(&mut n.a, lane, &axpy9(&a, 1.0, &straight));
     }
-    let told = stretch(level, &model.params[0], &scheme, &turn, &n);
+    let told = stretch(level, &model.params[0], &scheme, &turn, &n.w, &n);
     let body = model.params[0].affine(0);
     let mut rot = n.rot;
     assert!(polar_block(level, &n.a, &mut rot));
@@ -73,6 +73,6 @@ fn stretch_after_a_bend_is_that_of_the_body() {
         (told / wanted - 1.0).abs() < 0.1,
         "told {told}, found {wanted}"
     );
-    let unbent = stretch(level, &model.params[0], &scheme, &STRAIGHT, &n);
+    let unbent = stretch(level, &model.params[0], &scheme, &STRAIGHT, &n.w, &n);
     assert!((unbent / told - 1.0).abs() > 0.5, "the bend counts");
 }
