@@ -130,9 +130,12 @@ impl Polygon {
         &self.corners[..self.count]
     }
 
-    /// What lies on the inner side of a plane: n · x ≤ d. New corners are named by the edge that
-    /// they lie on and the plane.
-    fn cut(&self, n: DVec3, d: f64, plane: u32) -> Polygon {
+    /// Keeps what lies on the inner side of a plane: n · x ≤ d. New corners are named by the edge
+    /// that they lie on and the plane.
+    fn cut(&mut self, n: DVec3, d: f64, plane: u32) {
+        if self.corners().iter().all(|(p, _)| n.dot(*p) - d <= 0.0) {
+            return;
+        }
         let mut kept = Polygon::default();
         for k in 0..self.count {
             let (p, one) = self.corners[k];
@@ -147,7 +150,7 @@ impl Polygon {
                 kept.push(p + (q - p) * (from / (from - to)), number);
             }
         }
-        kept
+        *self = kept;
     }
 }
 
@@ -282,8 +285,8 @@ fn clip(
         let lean = u.dot(outward) / slant;
         let (across, shift) = (u - lean * normal, lean * level);
         let plane = 2 * plane as u32;
-        polygon = polygon.cut(across, middle + this.half[axis] - shift, plane);
-        polygon = polygon.cut(-across, this.half[axis] - middle + shift, plane + 1);
+        polygon.cut(across, middle + this.half[axis] - shift, plane);
+        polygon.cut(-across, this.half[axis] - middle + shift, plane + 1);
     }
     let end = this.turned(n);
     let (of_this, of_other) = (2 * face as u32 + u32::from(side > 0.0), turned as u32);

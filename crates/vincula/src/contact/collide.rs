@@ -159,6 +159,11 @@ impl Form {
         })
     }
 
+    /// Whether its surface is curved anywhere.
+    pub fn is_round(&self) -> bool {
+        matches!(self, Form::Ball(_) | Form::Capsule(_) | Form::Cylinder(_))
+    }
+
     /// Radius of curvature where the outward normal is `normal` (own frame), m; zero where the
     /// surface is flat or sharp.
     pub fn roundness(&self, normal: DVec3) -> f64 {

@@ -114,115 +114,132 @@ impl Scratch {
 
     fn touch_pair(&mut self, model: &Model, (i, j): (u32, u32), h: f64, contacts: &mut Contacts) {
         let leaves = [i, j].map(|k| &model.collision.leaves[k as usize]);
-        let proxies = [i, j].map(|k| self.at.proxies[k as usize]);
+        let Scratch {
+            narrow,
+            at,
+            touches,
+            ..
+        } = self;
+        let proxies = [i, j].map(|k| &at.proxies[k as usize]);
         let colliders = leaves.map(|leaf| model.collider(leaf.collider));
         if colliders.iter().any(|c| c.sensor) {
-            if self.overlap(leaves, &proxies) {
+            if overlap(narrow, leaves, proxies) {
                 contacts.sensed.push(leaves.map(|leaf| leaf.collider));
             }
             return;
         }
-        self.touches.clear();
-        let motions = colliders.map(|c| self.at.motion(c.carrier));
-        self.find_touches(leaves, &proxies);
-        self.look_ahead(&motions, h);
+        touches.clear();
+        let motions = colliders.map(|c| at.motion(c.carrier));
+        find_touches(narrow, leaves, proxies, touches);
+        look_ahead(motions, h, touches);
         let thickness = leaves[0].thickness.min(leaves[1].thickness);
         let margin = proxies[0].margin + proxies[1].margin;
-        keep_reachable(&mut self.touches, margin, thickness);
+        keep_reachable(touches, margin, thickness);
         let turns = proxies[0].turn + proxies[1].turn > TURNS * thickness;
         let keep = if turns { Keep::Corners } else { Keep::Few };
-        reduce(&mut self.touches, 0, 1e-3 * thickness, keep);
+        reduce(touches, 0, 1e-3 * thickness, keep);
         let first = contacts.points.len();
-        for k in 0..self.touches.len() {
-            let touch = self.touches[k];
-            let number = distinguish(&self.touches[..k], touch.feature);
+        for (k, touch) in touches.iter().enumerate() {
+            let number = distinguish(&touches[..k], touch.feature);
             let feature = touch.feature.wrapping_add(number) ^ sub_pair(leaves);
-            let touch = Touch { feature, ..touch };
+            let touch = Touch { feature, ..*touch };
             contacts
                 .points
-                .push(contact_point(&touch, leaves, colliders, &motions));
+                .push(contact_point(&touch, leaves, colliders, motions));
         }
         // The sort of all points has little to do where those of a pair are in order.
         contacts.points[first..].sort_unstable_by(by_name);
     }
+}
 
-    fn overlap(&self, leaves: [&Leaf; 2], proxies: &[Proxy; 2]) -> bool {
-        let placed = [0, 1].map(|s| Placed {
-            form: &leaves[s].form,
-            pose: proxies[s].pose,
-            axes: &proxies[s].axes,
-            turn: proxies[s].spin,
-        });
-        match (placed[0].form, placed[1].form) {
-            (Form::HalfSpace, _) => lowest(placed[0].pose, placed[1]) <= 0.0,
-            (_, Form::HalfSpace) => lowest(placed[1].pose, placed[0]) <= 0.0,
-            _ => self.narrow.overlap(placed[0], placed[1]),
+fn overlap(narrow: &Narrow, leaves: [&Leaf; 2], proxies: [&Proxy; 2]) -> bool {
+    let placed = [0, 1].map(|s| Placed {
+        form: &leaves[s].form,
+        pose: proxies[s].pose,
+        axes: &proxies[s].axes,
+        turn: proxies[s].spin,
+    });
+    match (placed[0].form, placed[1].form) {
+        (Form::HalfSpace, _) => lowest(placed[0].pose, placed[1]) <= 0.0,
+        (_, Form::HalfSpace) => lowest(placed[1].pose, placed[0]) <= 0.0,
+        _ => narrow.overlap(placed[0], placed[1]),
+    }
+}
+
+/// The points of a pair within reach, at the start of the step.
+fn find_touches(
+    narrow: &mut Narrow,
+    leaves: [&Leaf; 2],
+    proxies: [&Proxy; 2],
+    touches: &mut Vec<Touch>,
+) {
+    let placed = [0, 1].map(|s| Placed {
+        form: &leaves[s].form,
+        pose: proxies[s].pose,
+        axes: &proxies[s].axes,
+        turn: proxies[s].spin,
+    });
+    let motion = proxies[1].motion - proxies[0].motion;
+    let margin = proxies[0].margin + proxies[1].margin;
+    let reach = margin + motion.length() + proxies[0].turn + proxies[1].turn;
+    match (placed[0].form, placed[1].form) {
+        (Form::HalfSpace, _) => {
+            touch_plane(placed[0].pose, placed[1], reach, false, touches);
+        }
+        (_, Form::HalfSpace) => {
+            touch_plane(placed[1].pose, placed[0], reach, true, touches);
+        }
+        _ => {
+            let thickness = leaves[0].thickness.min(leaves[1].thickness);
+            let mut apart = false;
+            if motion.length() <= 0.5 * thickness {
+                let [one, two] = placed;
+                apart = narrow.touch(one, two, reach, touches);
+            }
+            if !apart && touches.is_empty() && motion.length() > 0.005 * thickness {
+                let distance = margin.max(1e-3 * thickness);
+                touch_ahead(narrow, placed, motion, [distance, reach], touches);
+            }
         }
     }
+}
 
-    /// The points of a pair within reach, at the start of the step.
-    fn find_touches(&mut self, leaves: [&Leaf; 2], proxies: &[Proxy; 2]) {
-        let placed = [0, 1].map(|s| Placed {
-            form: &leaves[s].form,
-            pose: proxies[s].pose,
-            axes: &proxies[s].axes,
-            turn: proxies[s].spin,
-        });
-        let motion = proxies[1].motion - proxies[0].motion;
-        let margin = proxies[0].margin + proxies[1].margin;
-        let reach = margin + motion.length() + proxies[0].turn + proxies[1].turn;
-        match (placed[0].form, placed[1].form) {
-            (Form::HalfSpace, _) => {
-                touch_plane(placed[0].pose, placed[1], reach, false, &mut self.touches);
-            }
-            (_, Form::HalfSpace) => {
-                touch_plane(placed[1].pose, placed[0], reach, true, &mut self.touches);
-            }
-            _ => {
-                let thickness = leaves[0].thickness.min(leaves[1].thickness);
-                let mut apart = false;
-                if motion.length() <= 0.5 * thickness {
-                    let [one, two] = placed;
-                    apart = self.narrow.touch(one, two, reach, &mut self.touches);
-                }
-                if !apart && self.touches.is_empty() && motion.length() > 0.005 * thickness {
-                    self.touch_ahead(placed, motion, margin.max(1e-3 * thickness), reach);
-                }
-            }
-        }
+/// The points of a pair at the pose of impact, or at the start when they already touch.
+fn touch_ahead(
+    narrow: &mut Narrow,
+    [one, two]: [Placed; 2],
+    motion: DVec3,
+    [distance, reach]: [f64; 2],
+    touches: &mut Vec<Touch>,
+) {
+    let Some(time) = narrow.cast(one, two, motion, 0.5 * distance) else {
+        narrow.touch(one, two, reach, touches);
+        return;
+    };
+    let shift = time * motion;
+    let mut there = two;
+    there.pose.translation += shift;
+    // What follows the first point in the rest of the step counts too.
+    let rest = distance.max(reach - shift.length());
+    narrow.touch(one, there, rest, touches);
+    for touch in touches.iter_mut() {
+        touch.second -= shift;
+        touch.gap = touch.normal.dot(touch.second - touch.first);
     }
-
-    /// The points of a pair at the pose of impact, or at the start when they already touch.
-    fn touch_ahead(&mut self, [one, two]: [Placed; 2], motion: DVec3, distance: f64, reach: f64) {
-        let Some(time) = self.narrow.cast(one, two, motion, 0.5 * distance) else {
-            self.narrow.touch(one, two, reach, &mut self.touches);
-            return;
-        };
-        let shift = time * motion;
-        let mut there = two;
-        there.pose.translation += shift;
-        // What follows the first point in the rest of the step counts too.
-        let rest = distance.max(reach - shift.length());
-        self.narrow.touch(one, there, rest, &mut self.touches);
-        for touch in &mut self.touches {
-            touch.second -= shift;
-            touch.gap = touch.normal.dot(touch.second - touch.first);
-        }
-        // They are apart now. What lies behind a plane beside the edge of its face, and comes out
-        // on the way, is not inside.
-        self.touches.retain(|touch| touch.gap >= 0.0);
-        if self.touches.is_empty() {
-            self.narrow.touch(one, two, reach, &mut self.touches);
-        }
+    // They are apart now. What lies behind a plane beside the edge of its face, and comes out
+    // on the way, is not inside.
+    touches.retain(|touch| touch.gap >= 0.0);
+    if touches.is_empty() {
+        narrow.touch(one, two, reach, touches);
     }
+}
 
-    /// The gaps to be expected at the end of the step.
-    fn look_ahead(&mut self, motions: &[Motion; 2], h: f64) {
-        for touch in &mut self.touches {
-            let points = [touch.first, touch.second];
-            let velocity = [0, 1].map(|s| motions[s].velocity_at(points[s]));
-            touch.ahead = touch.gap + h * touch.normal.dot(velocity[1] - velocity[0]);
-        }
+/// The gaps to be expected at the end of the step.
+fn look_ahead(motions: [&Motion; 2], h: f64, touches: &mut [Touch]) {
+    for touch in touches.iter_mut() {
+        let points = [touch.first, touch.second];
+        let velocity = [0, 1].map(|s| motions[s].velocity_at(points[s]));
+        touch.ahead = touch.gap + h * touch.normal.dot(velocity[1] - velocity[0]);
     }
 }
 
@@ -272,7 +289,7 @@ fn contact_point(
     touch: &Touch,
     leaves: [&Leaf; 2],
     colliders: [&Collider; 2],
-    motions: &[Motion; 2],
+    motions: [&Motion; 2],
 ) -> ContactPoint {
     let bodies = colliders.map(|c| c.carrier.body());
     let points = [touch.first, touch.second];
@@ -285,6 +302,9 @@ fn contact_point(
         None => motions[s].velocity_at(points[s]),
     });
     let round = [(0, 1.0), (1, -1.0)].map(|(s, sign): (usize, f64)| {
+        if !leaves[s].form.is_round() {
+            return 0.0;
+        }
         let turn = motions[s].pose.rotation * leaves[s].pose.rotation;
         leaves[s]
             .form

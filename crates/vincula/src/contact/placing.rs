@@ -113,7 +113,7 @@ impl Placing {
         }
         let motion = self.motion(collider.carrier);
         let held = |body: BodyId| model.collision.jointed[body.index()];
-        let mut proxy = place_leaf(leaf, &motion, collider.margin, h);
+        let mut proxy = place_leaf(leaf, motion, collider.margin, h);
         if body.is_none_or(|body| !held(body)) {
             proxy.spin = h * motion.angular();
         }
@@ -126,11 +126,11 @@ impl Placing {
     }
 
     /// How a carrier moves.
-    pub fn motion(&self, carrier: Carrier) -> Motion {
+    pub fn motion(&self, carrier: Carrier) -> &Motion {
         match carrier {
-            Carrier::World => Motion::STILL,
-            Carrier::Body(id) => self.bodies[id.index()],
-            Carrier::Frame(id) => self.frames[id.index()],
+            Carrier::World => &Motion::STILL,
+            Carrier::Body(id) => &self.bodies[id.index()],
+            Carrier::Frame(id) => &self.frames[id.index()],
         }
     }
 }
