@@ -107,7 +107,7 @@ impl Batch {
             lane,
             &[n[0], n[1], n[2], x[0], x[1], x[2], y[0], y[1], y[2]],
         );
-        scatter(&mut self.arms, lane, &join(&row.arms[0], &row.arms[1]));
+        scatter(&mut self.arms, lane, &join(&row.a.arm, &row.b.arm));
         scatter(&mut self.free, lane, &row.free);
         scatter(&mut self.lambda, lane, &row.lambda);
         scatter(&mut self.start, lane, &row.lambda);

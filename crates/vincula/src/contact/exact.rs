@@ -202,8 +202,9 @@ impl Groups {
                 }
             });
             let gradient = |arm: &Arm, sign: f64| {
+                let lever = arm.lever(&row.frame);
                 [0, 1, 2].map(|i| {
-                    let ([x, y, z], [a, b, c]) = (row.frame[i], arm.lever[i]);
+                    let ([x, y, z], [a, b, c]) = (row.frame[i], lever[i]);
                     [x, y, z, a, b, c].map(|v| sign * v)
                 })
             };

@@ -22,8 +22,8 @@ const EASE: f64 = 1e-11;
 pub(crate) struct Arm {
     /// Which mover, or [`FIXED`].
     pub mover: u32,
-    /// `r × F_k` for each row.
-    pub lever: [V3; 3],
+    /// From the centre of the body to the contact, m.
+    pub arm: V3,
     /// Whether the body is loose: no joint answers with it.
     pub loose: bool,
 }
@@ -31,30 +31,37 @@ pub(crate) struct Arm {
 impl Arm {
     const NONE: Arm = Arm {
         mover: FIXED,
-        lever: [[0.0; 3]; 3],
+        arm: [0.0; 3],
         loose: true,
     };
 
-    fn new(mover: u32, movers: &Movers, frame: &[V3; 3], arm: &V3) -> Arm {
+    fn new(mover: u32, movers: &Movers, arm: V3) -> Arm {
         if mover == FIXED {
             return Arm::NONE;
         }
         Arm {
             mover,
-            lever: frame.map(|axis| cross(arm, &axis)),
+            arm,
             loose: movers.all[mover as usize].loose,
         }
     }
 }
 
 impl Arm {
+    /// `r × F_k` for each row.
+    #[inline(always)]
+    pub fn lever(&self, frame: &[V3; 3]) -> [V3; 3] {
+        frame.map(|axis| cross(&self.arm, &axis))
+    }
+
     /// Adds the force x along the frame, times the sign, to the force and torque on the mover.
     #[inline(always)]
     pub fn load(&self, sign: f64, frame: &[V3; 3], x: &V3, wrench: &mut [[V3; 2]]) {
         if self.mover != FIXED {
             let [f, t] = &mut wrench[self.mover as usize];
-            *f = axpy(f, sign, &along(frame, x));
-            *t = axpy(t, sign, &along(&self.lever, x));
+            let force = along(frame, x);
+            *f = axpy(f, sign, &force);
+            *t = axpy(t, sign, &cross(&self.arm, &force));
         }
     }
 
@@ -65,7 +72,8 @@ impl Arm {
             return [0.0; 3];
         }
         let [shift, turn] = &motion[self.mover as usize];
-        [0, 1, 2].map(|i| dot(&frame[i], shift) + dot(&self.lever[i], turn))
+        let moved = add(shift, &cross(turn, &self.arm));
+        [0, 1, 2].map(|i| dot(&frame[i], &moved))
     }
 }
 
@@ -91,8 +99,6 @@ pub(crate) struct ContactRow {
     pub frame: [V3; 3],
     pub a: Arm,
     pub b: Arm,
-    /// From the centres to the contact, m.
-    pub arms: [V3; 2],
     /// Compliance, row-major, m/N.
     pub w: M3,
     /// Slip without the contact forces of this stage, m.
@@ -111,13 +117,12 @@ pub(crate) struct ContactRow {
 impl ContactRow {
     /// Rows between two movers at the arms `ra`, `rb`.
     pub fn new(frame: [V3; 3], at: [u32; 2], arms: [V3; 2], movers: &Movers) -> ContactRow {
-        let a = Arm::new(at[0], movers, &frame, &arms[0]);
-        let b = Arm::new(at[1], movers, &frame, &arms[1]);
+        let a = Arm::new(at[0], movers, arms[0]);
+        let b = Arm::new(at[1], movers, arms[1]);
         let mut row = ContactRow {
             frame,
             a,
             b,
-            arms,
             w: [0.0; 9],
             free: [0.0; 3],
             lambda: [0.0; 3],
@@ -154,11 +159,12 @@ impl ContactRow {
             }
             // The frame is orthonormal.
             let body = &movers.all[arm.mover as usize];
+            let lever = arm.lever(&self.frame);
             for j in 0..3 {
                 w[4 * j] += body.per_force;
-                let swing = mul_vec(&body.per_torque, &arm.lever[j]);
+                let swing = mul_vec(&body.per_torque, &lever[j]);
                 for i in 0..3 {
-                    w[3 * i + j] += dot(&arm.lever[i], &swing);
+                    w[3 * i + j] += dot(&lever[i], &swing);
                 }
             }
         }
@@ -174,11 +180,12 @@ impl ContactRow {
                 if fixed || !movers.related(arm.mover, source.mover) {
                     continue;
                 }
+                let (lever, there) = (arm.lever(&self.frame), source.lever(&other.frame));
                 for j in 0..3 {
-                    let (force, torque) = (&other.frame[j], &source.lever[j]);
+                    let (force, torque) = (&other.frame[j], &there[j]);
                     let [shift, turn] = movers.respond(arm.mover, source.mover, force, torque);
                     for i in 0..3 {
-                        let moved = dot(&self.frame[i], &shift) + dot(&arm.lever[i], &turn);
+                        let moved = dot(&self.frame[i], &shift) + dot(&lever[i], &turn);
                         w[3 * i + j] += sign * from * moved;
                     }
                 }
@@ -201,8 +208,9 @@ impl ContactRow {
             .filter(|arm| !arm.loose)
             .map(|arm| {
                 let body = &movers.all[arm.mover as usize];
-                let swing = mul_vec(&body.per_torque, &arm.lever[0]);
-                body.per_force + dot(&arm.lever[0], &swing)
+                let lever = cross(&arm.arm, &self.frame[0]);
+                let swing = mul_vec(&body.per_torque, &lever);
+                body.per_force + dot(&lever, &swing)
             })
             .sum();
         if alone > 0.0 {
@@ -215,20 +223,14 @@ impl ContactRow {
     /// Displacement of the second side against the first by what the movers did, in the frame.
     #[inline(always)]
     pub fn relative(&self, movers: &[Mover]) -> V3 {
-        let mut u = [0.0; 3];
-        if self.b.mover != FIXED {
-            let m = &movers[self.b.mover as usize];
-            for k in 0..3 {
-                u[k] += dot(&self.frame[k], &m.shift) + dot(&self.b.lever[k], &m.turn);
+        let mut d = [0.0; 3];
+        for (arm, sign) in [(&self.b, 1.0), (&self.a, -1.0)] {
+            if arm.mover != FIXED {
+                let m = &movers[arm.mover as usize];
+                d = axpy(&d, sign, &add(&m.shift, &cross(&m.turn, &arm.arm)));
             }
         }
-        if self.a.mover != FIXED {
-            let m = &movers[self.a.mover as usize];
-            for k in 0..3 {
-                u[k] -= dot(&self.frame[k], &m.shift) + dot(&self.a.lever[k], &m.turn);
-            }
-        }
-        u
+        self.frame.map(|axis| dot(&axis, &d))
     }
 
     /// The slip as it is now, m.
@@ -249,13 +251,12 @@ impl ContactRow {
             }
             if !arm.loose {
                 let pushed = scale(&force, sign);
-                let torque = scale(&along(&arm.lever, change), sign);
-                movers.push_held(arm.mover, &pushed, &torque);
+                movers.push_held(arm.mover, &pushed, &cross(&arm.arm, &pushed));
                 continue;
             }
             let m = &mut movers.all[arm.mover as usize];
             m.shift = axpy(&m.shift, sign * m.per_force, &force);
-            let turn = mul_vec(&m.per_torque, &along(&arm.lever, change));
+            let turn = mul_vec(&m.per_torque, &cross(&arm.arm, &force));
             m.turn = axpy(&m.turn, sign, &turn);
         }
     }

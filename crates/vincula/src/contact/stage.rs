@@ -426,7 +426,8 @@ impl Stage {
                 }
                 let mover = &self.movers.all[arm.mover as usize];
                 let moved = mul_vec(&self.bends[arm.mover as usize], &link.sides[side].center);
-                let bent = sign * (dot(&row.frame[0], &moved) - dot(&arm.lever[0], &mover.turn));
+                let lever = cross(&arm.arm, &row.frame[0]);
+                let bent = sign * (dot(&row.frame[0], &moved) - dot(&lever, &mover.turn));
                 let change = bent - std::mem::replace(&mut link.bent[side], bent);
                 row.free[0] += change;
                 largest = largest.max(change.abs());

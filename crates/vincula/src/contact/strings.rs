@@ -259,9 +259,10 @@ impl Strings {
         for k in range.clone() {
             let (row, arm, sign) = self.mine(k, rows);
             let mut reach: [Block; 2] = [[0.0; 9]; 2];
+            let lever = arm.lever(&row.frame);
             for i in 0..3 {
                 let shift = scale(&row.frame[i], sign * mover.per_force);
-                let p = increment(&inverse, &rot, &scale(&arm.lever[i], sign));
+                let p = increment(&inverse, &rot, &scale(&lever[i], sign));
                 let mut at = dual.reach_at(work, body, &p, &shift);
                 if swap {
                     at.swap(0, 1);
@@ -282,13 +283,14 @@ impl Strings {
             .clone()
             .flat_map(|k| range.clone().map(move |l| (k, l)))
         {
-            let ((to, arm, sign), (from, lever, other)) = (self.mine(k, rows), self.mine(l, rows));
+            let ((to, arm, sign), (from, source, other)) = (self.mine(k, rows), self.mine(l, rows));
+            let (lever, there) = (arm.lever(&to.frame), source.lever(&from.frame));
             let mut s = [0.0; 9];
             for j in 0..3 {
-                let swing = mul_vec(&mover.per_torque, &lever.lever[j]);
+                let swing = mul_vec(&mover.per_torque, &there[j]);
                 for i in 0..3 {
                     let moved = mover.per_force * dot(&to.frame[i], &from.frame[j])
-                        + dot(&arm.lever[i], &swing);
+                        + dot(&lever[i], &swing);
                     s[3 * i + j] = sign * other * moved;
                 }
             }
@@ -334,8 +336,8 @@ impl Strings {
         for (way, sway) in sways.iter_mut().enumerate() {
             let at = ways.moves + way * range.len() + arm.mover as usize - range.start;
             let [shift, turn] = &self.moves[at];
-            *sway =
-                [0, 1, 2].map(|i| sign * (dot(&row.frame[i], shift) + dot(&arm.lever[i], turn)));
+            let moved = add(shift, &cross(turn, &arm.arm));
+            *sway = [0, 1, 2].map(|i| sign * dot(&row.frame[i], &moved));
         }
     }
 

@@ -47,24 +47,26 @@ impl Stage {
                 free = axpy(&free, sign, &moved);
             }
             let at = link.sides.map(|s| s.mover);
-            let mut row = ContactRow::new(frame, at, link.arms, &self.movers);
+            let spins = point.torsional > 0.0 || point.rolling > 0.0;
+            let turned = if spins { self.turned(&at) } else { [0.0; 3] };
+            let new = ContactRow::new(frame, at, link.arms, &self.movers);
+            let row = self.rows.push_mut(new);
             row.free = free;
             row.mu = point.friction;
             row.soften(point.compliance + scene.softness * row.w[0]);
             row.ease(&self.movers);
-            if point.torsional > 0.0 || point.rolling > 0.0 {
-                let about = frame.map(|axis| dot(&axis, &self.turned(&at)));
+            if spins {
+                let about = frame.map(|axis| dot(&axis, &turned));
                 row.resist(point.torsional, point.rolling, about, &self.movers.all);
             }
-            row.standing = stands(scene, &row);
-            self.rows.push(row);
-        }
-        for (index, row) in self.rows.iter_mut().enumerate() {
-            if again {
-                let last = self.links[index].first.map(|f| along(&row.frame, &f));
+            row.standing = stands(scene, row);
+            let known = || self.known[index].map(|k| scene.memory.entries[k as usize].first);
+            let last = match again {
+                true => Some(link.first.map(|f| along(&row.frame, &f))),
+                false => known(),
+            };
+            if let Some(last) = last {
                 row.start_from(&mut self.movers, &last);
-            } else if let Some(k) = self.known[index] {
-                row.start_from(&mut self.movers, &scene.memory.entries[k as usize].first);
             }
         }
     }

@@ -6,18 +6,22 @@ impl Stage {
     /// What a contact did, in its frame.
     pub fn outcome(&self, index: usize) -> Option<Outcome> {
         let link = self.links.get(index)?;
-        let second = link.second.map(|k| k as usize);
-        let total = |k: usize| {
-            let row = &self.rows[k];
-            [add(&row.lambda, &self.struck[k]), torque_of(row)]
-        };
+        let slip = |k: u32| self.rows[k as usize].slip(&self.movers.all);
         Some(Outcome {
-            first: link.first,
-            total: second.map_or(link.first, total),
-            slip: second.map(|k| self.rows[k].slip(&self.movers.all)),
+            total: self.total(link),
+            slip: link.second.map(slip),
             at: link.at,
             arms: link.arms,
         })
+    }
+
+    /// Force and torque of both stages, in the frame.
+    fn total(&self, link: &Link) -> [V3; 2] {
+        let Some(k) = link.second.map(|k| k as usize) else {
+            return link.first;
+        };
+        let row = &self.rows[k];
+        [add(&row.lambda, &self.struck[k]), torque_of(row)]
     }
 
     /// Adds up the contact forces on each island of joints: what they had in the last step too,
@@ -30,12 +34,12 @@ impl Stage {
         sums: &mut [[f64; 2]],
     ) {
         for (index, point) in points.iter().enumerate() {
-            let Some(done) = self.outcome(index) else {
+            let Some(link) = self.links.get(index) else {
                 continue;
             };
             let size = |f: &V3| dot(f, f).sqrt();
-            let force = size(&done.total[0]);
-            let most = force.max(size(&done.first[0]));
+            let force = size(&self.total(link)[0]);
+            let most = force.max(size(&link.first[0]));
             let before =
                 self.known[index].map_or(0.0, |k| size(&memory.entries[k as usize].total[0]));
             for body in [point.a, point.b].into_iter().flatten() {
@@ -50,11 +54,9 @@ impl Stage {
     /// Writes what the next step starts from.
     pub fn remember(&self, points: &[ContactPoint], memory: &mut Memory) {
         memory.entries.clear();
-        for (index, point) in points.iter().enumerate() {
-            let Some(done) = self.outcome(index) else {
-                continue;
-            };
-            if done.total[0][0] <= 0.0 && done.first[0][0] <= 0.0 {
+        for (point, link) in points.iter().zip(&self.links) {
+            let (first, total) = (link.first, self.total(link));
+            if total[0][0] <= 0.0 && first[0][0] <= 0.0 {
                 continue;
             }
             let frame = frame_of(&point.normal);
@@ -62,8 +64,8 @@ impl Stage {
             memory.entries.push(Remembered {
                 key: key_of(point),
                 anchor: point.anchor_a,
-                first: world(done.first),
-                total: world(done.total),
+                first: world(first),
+                total: world(total),
             });
         }
     }
@@ -71,7 +73,6 @@ impl Stage {
 
 /// Forces and torques of a contact, in its frame.
 pub(crate) struct Outcome {
-    pub first: [V3; 2],
     pub total: [V3; 2],
     /// h times the velocity of the slip at the end, m, where it touches.
     pub slip: Option<V3>,

@@ -15,27 +15,40 @@ impl Stage {
         self.sweeper.forget();
         self.approaches.clear();
         self.struck.clear();
+        let bounces = scene.points.iter().any(|point| point.restitution > 0.0);
         for (index, point) in scene.points.iter().enumerate() {
-            let link = self.links[index];
-            self.links[index].second = link.touches.then_some(self.rows.len() as u32);
-            if link.touches {
-                let mut row = self.second_row(scene, point, &link);
-                row.standing = stands(scene, &row);
-                self.rows.push(row);
-                self.approaches.push(approach(scene, point));
-                self.struck.push([0.0; 3]);
+            let link = &self.links[index];
+            if !link.touches {
+                self.links[index].second = None;
+                continue;
             }
+            let mut row = self.second_row(scene, point, link);
+            row.standing = stands(scene, &row);
+            if bounces {
+                self.approaches.push(approach(scene, point));
+            } else if let Some(total) = self.expected(scene, index) {
+                row.start_from(&mut self.movers, &total);
+            }
+            self.links[index].second = Some(self.rows.len() as u32);
+            self.rows.push(row);
         }
-        let bounces = |a: &Approach| a.restitution > 0.0;
-        if self.approaches.iter().any(bounces) && self.strike(scene.h) {
+        self.struck.resize(self.rows.len(), [0.0; 3]);
+        if !bounces || self.strike(scene.h) {
             return;
         }
-        for (link, known) in self.links.iter().zip(&self.known) {
-            if let (Some(k), Some(known)) = (link.second, known) {
-                let total = &scene.memory.entries[*known as usize].total;
-                self.rows[k as usize].start_from(&mut self.movers, total);
+        for index in 0..self.links.len() {
+            let Some(k) = self.links[index].second.map(|k| k as usize) else {
+                continue;
+            };
+            if let Some(total) = self.expected(scene, index) {
+                self.rows[k].start_from(&mut self.movers, &total);
             }
         }
+    }
+
+    /// The force and torque of both stages that a contact starts from, if it is known.
+    fn expected(&self, scene: &Scene<'_>, index: usize) -> Option<[V3; 2]> {
+        self.known[index].map(|k| scene.memory.entries[k as usize].total)
     }
 
     fn second_row(&self, scene: &Scene<'_>, point: &ContactPoint, link: &Link) -> ContactRow {
