@@ -26,7 +26,7 @@ impl Stage {
             row.standing = stands(scene, &row);
             if bounces {
                 self.approaches.push(approach(scene, point));
-            } else if let Some(total) = self.expected(scene, index) {
+            } else if let Some(total) = self.expected(scene, index, &row.frame) {
                 row.start_from(&mut self.movers, &total);
             }
             self.links[index].second = Some(self.rows.len() as u32);
@@ -40,15 +40,23 @@ impl Stage {
             let Some(k) = self.links[index].second.map(|k| k as usize) else {
                 continue;
             };
-            if let Some(total) = self.expected(scene, index) {
+            if let Some(total) = self.expected(scene, index, &self.rows[k].frame) {
                 self.rows[k].start_from(&mut self.movers, &total);
             }
         }
     }
 
-    /// The force and torque of both stages that a contact starts from, if it is known.
-    fn expected(&self, scene: &Scene<'_>, index: usize) -> Option<[V3; 2]> {
-        self.known[index].map(|k| scene.memory.entries[k as usize].total)
+    /// The force and torque of both stages that a known contact starts from, world: those of the
+    /// last step, with what the first stage gave more than then.
+    fn expected(&self, scene: &Scene<'_>, index: usize, frame: &[V3; 3]) -> Option<[V3; 2]> {
+        let last = &scene.memory.entries[self.known[index]? as usize];
+        let first = &self.links[index].first;
+        Some([0, 1].map(|k| {
+            add(
+                &last.total[k],
+                &sub(&along(frame, &first[k]), &last.first[k]),
+            )
+        }))
     }
 
     fn second_row(&self, scene: &Scene<'_>, point: &ContactPoint, link: &Link) -> ContactRow {
