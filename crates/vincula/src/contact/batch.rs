@@ -1,8 +1,9 @@
 //! Contacts between bodies without joints, eight at a time, for sweeps over thousands of them.
 //!
-//! No two contacts of a batch touch the same body, so eight can be solved as one would be. Contacts
-//! are coloured in their order: each takes the first colour that none of its bodies has yet. Within
-//! the block W of a contact the normal row is eliminated once and for all,
+//! No two contacts of a batch touch the same body, so eight can be solved as one would be. The
+//! contacts of one pair of bodies have the same lane in batches that follow each other, a run, in
+//! which the bodies are at hand. Within the block W of a contact the normal row is eliminated once
+//! and for all,
 //!
 //! ```text
 //! W = [[1/k, wᵀ/k], [w/k, S + w wᵀ/k]],    Δ_t = −S⁻¹ (u_t − w u_n),    Δ_n = −k u_n − w·Δ_t
@@ -67,7 +68,7 @@ pub(super) struct Batch {
     soft: Lane,
     /// k, w and S of the block, and 1/det S or zero.
     inverse: [Lane; 7],
-    /// Which pucks.
+    /// Which pucks. In a run those of the first batch count.
     at: [[u32; LANES]; 2],
     /// Their rows, or FIXED.
     row: [u32; LANES],
@@ -117,6 +118,24 @@ impl Batch {
         let puck = |mover: u32| mover.wrapping_add(1);
         (self.at[0][lane], self.at[1][lane]) = (puck(row.a.mover), puck(row.b.mover));
         self.row[lane] = index as u32;
+    }
+
+    /// Makes a lane one without a contact.
+    pub fn clear(&mut self, lane: usize) {
+        scatter(&mut self.frame, lane, &[0.0; 9]);
+        scatter(&mut self.arms, lane, &[0.0; 6]);
+        scatter(&mut self.free, lane, &[1.0, 0.0, 0.0]);
+        scatter(&mut self.lambda, lane, &[0.0; 3]);
+        scatter(&mut self.start, lane, &[0.0; 3]);
+        scatter(&mut self.along, lane, &[0.0; 3]);
+        (self.mu[lane], self.soft[lane]) = (0.0, 0.0);
+        scatter(
+            &mut self.inverse,
+            lane,
+            &[1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        );
+        (self.at[0][lane], self.at[1][lane]) = (0, 0);
+        self.row[lane] = FIXED;
     }
 
     /// Takes the slip and the force of the rows, which are the same but for these.
@@ -169,30 +188,35 @@ pub(super) struct Change {
 }
 
 kernel! {
-    /// One pass over all batches. Forces first go on by `beta` along the conjugate direction; the
-    /// pucks must have done so already.
-    pub(super) fn sweep(batches: &mut [Batch], pucks: &mut [Puck], beta: f64) -> Change = sweep_all
+    /// One pass over all batches, of which `runs` says how many follow each other with the same
+    /// pucks. Forces first go on by `beta` along the conjugate direction; the pucks must have done so
+    /// already.
+    pub(super) fn sweep(batches: &mut [Batch], runs: &[u32], pucks: &mut [Puck], beta: f64) -> Change
+        = sweep_all
 }
 
 #[inline(always)]
-fn sweep_all(batches: &mut [Batch], pucks: &mut [Puck], beta: f64) -> Change {
+fn sweep_all(batches: &mut [Batch], runs: &[u32], pucks: &mut [Puck], beta: f64) -> Change {
     let mut total = ([0.0; LANES], [0.0; LANES]);
-    for batch in batches {
-        batch.run_on(beta);
-        let a = spread(pucks, &batch.at[0]);
-        let b = spread(pucks, &batch.at[1]);
-        let slip = batch.slip(&a, &b);
-        let mut next = [[0.0; LANES]; 3];
-        let slides = batch.stick(&slip, &mut next);
-        if slides.iter().any(|s| *s > 0.0) {
-            batch.slide(&slip, &slides, &mut next);
+    let mut left = batches;
+    for &count in runs {
+        let (run, others) = std::mem::take(&mut left).split_at_mut(count as usize);
+        left = others;
+        let Some(at) = run.first().map(|batch| batch.at) else {
+            continue;
+        };
+        let mut sides = [[[0.0; LANES]; 13]; 2];
+        for (side, at) in sides.iter_mut().zip(&at) {
+            spread(pucks, at, side);
         }
-        let pushed = batch.push(&next, &a, &b, &mut total);
+        for batch in run {
+            batch.visit(beta, &mut sides, &mut total);
+        }
         for lane in 0..LANES {
-            let [a, b] = batch.at.map(|at| at[lane] as usize);
+            let [a, b] = at.map(|at| at[lane] as usize);
             for k in 0..6 {
-                pucks[a].moved[k] = pushed[0][k][lane];
-                pucks[b].moved[k] = pushed[1][k][lane];
+                pucks[a].moved[k] = sides[0][k][lane];
+                pucks[b].moved[k] = sides[1][k][lane];
             }
         }
     }
@@ -206,8 +230,7 @@ fn sweep_all(batches: &mut [Batch], pucks: &mut [Puck], beta: f64) -> Change {
 type Pucks = [Lane; 13];
 
 #[inline(always)]
-fn spread(pucks: &[Puck], at: &[u32; LANES]) -> Pucks {
-    let mut all = [[0.0; LANES]; 13];
+fn spread(pucks: &[Puck], at: &[u32; LANES], all: &mut Pucks) {
     for lane in 0..LANES {
         let p = &pucks[at[lane] as usize];
         for k in 0..6 {
@@ -216,10 +239,22 @@ fn spread(pucks: &[Puck], at: &[u32; LANES]) -> Pucks {
         }
         all[6][lane] = p.per_force;
     }
-    all
 }
 
 impl Batch {
+    /// Solves the contacts and moves the pucks of both sides.
+    #[inline(always)]
+    fn visit(&mut self, beta: f64, sides: &mut [Pucks; 2], total: &mut (Lane, Lane)) {
+        self.run_on(beta);
+        let slip = self.slip(&sides[0], &sides[1]);
+        let mut next = [[0.0; LANES]; 3];
+        let slides = self.stick(&slip, &mut next);
+        if slides.iter().any(|s| *s > 0.0) {
+            self.slide(&slip, &slides, &mut next);
+        }
+        self.push(&next, sides, total);
+    }
+
     #[inline(always)]
     fn run_on(&mut self, beta: f64) {
         for k in 0..3 {
@@ -358,16 +393,9 @@ impl Batch {
         solve_block(&w, &sub(&u, &mul_vec(&w, &lambda)), self.mu[lane])
     }
 
-    /// Takes the new forces; where both pucks of each contact go by that.
+    /// Takes the new forces and moves the pucks by the change.
     #[inline(always)]
-    fn push(
-        &mut self,
-        next: &[Lane; 3],
-        a: &Pucks,
-        b: &Pucks,
-        total: &mut (Lane, Lane),
-    ) -> [[Lane; 6]; 2] {
-        let mut moved = [[[0.0; LANES]; 6]; 2];
+    fn push(&mut self, next: &[Lane; 3], sides: &mut [Pucks; 2], total: &mut (Lane, Lane)) {
         for lane in 0..LANES {
             let (new, old): (V3, V3) = (gather(next, lane), gather(&self.lambda, lane));
             let c = sub(&new, &old);
@@ -381,8 +409,8 @@ impl Batch {
                     + self.frame[6 + i][lane] * c[2]
             });
             let r: [f64; 6] = gather(&self.arms, lane);
-            for (side, pucks, sign) in [(0, a, -1.0), (1, b, 1.0)] {
-                let p: [f64; 13] = gather(pucks, lane);
+            for (side, sign) in [(0, -1.0), (1, 1.0)] {
+                let p: [f64; 13] = gather(&sides[side], lane);
                 let arm = [r[3 * side], r[3 * side + 1], r[3 * side + 2]];
                 let t = scale(&cross(&arm, &f), sign);
                 let shift = sign * p[6];
@@ -392,13 +420,12 @@ impl Batch {
                     p[9] * t[0] + p[11] * t[1] + p[12] * t[2],
                 ];
                 for k in 0..3 {
-                    moved[side][k][lane] = p[k] + shift * f[k];
-                    moved[side][3 + k][lane] = p[3 + k] + turn[k];
+                    sides[side][k][lane] = p[k] + shift * f[k];
+                    sides[side][3 + k][lane] = p[3 + k] + turn[k];
                 }
             }
         }
         self.lambda = *next;
-        moved
     }
 }
 

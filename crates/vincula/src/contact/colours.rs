@@ -1,4 +1,9 @@
 //! Which contacts can be solved at once: those that share no body.
+//!
+//! The contacts of one pair of bodies are solved one after the other in the same lane. Pairs are
+//! coloured in their order: each takes the first colour that none of its bodies has yet. Within a
+//! colour eight pairs with about as many contacts make a run, as many batches as the first of them
+//! has contacts.
 
 use super::batch::Batch;
 use super::movers::FIXED;
@@ -9,65 +14,86 @@ use crate::math::lanes::LANES;
 /// problem, and what sweeps find in the order of the contacts, from the ground up, is the better
 /// start for it.
 const FEW: usize = 160;
+/// Contacts of a pair at most; more make another pair of the same bodies.
+const MOST: u64 = 15;
 
-/// Which contacts can be solved together: each has the first colour that none of its bodies has.
+/// Which contacts are solved together, and in which order.
 #[derive(Debug, Default)]
 pub(super) struct Colours {
     /// The colours that each mover has, as bits.
     taken: Vec<u128>,
-    /// The colour of each row, or NONE.
-    of: Vec<u8>,
-    /// Where the next row of a colour goes, in lanes.
-    next: Vec<usize>,
+    /// Of each pair, as bits: its colour, by how many contacts it is short of the most, and its
+    /// first row. So they are in the order in which they are solved.
+    pairs: Vec<u64>,
+    /// The row of each lane of the batches, or FIXED.
+    pub order: Vec<u32>,
+    /// Batches of each run.
+    pub runs: Vec<u32>,
+    /// Rows that no batch takes, ascending.
+    pub rest: Vec<u32>,
 }
 
 impl Colours {
-    const NONE: u8 = u8::MAX;
-
-    /// Colours all rows that batches take; returns how many lanes they need.
-    pub fn find(&mut self, rows: &[ContactRow], movers: usize) -> usize {
+    /// Deals all rows into batches, or leaves them over.
+    pub fn find(&mut self, rows: &[ContactRow], movers: usize) {
         self.taken.clear();
         self.taken.resize(movers, 0);
-        self.next.clear();
-        self.of.clear();
-        self.of.resize(rows.len(), Colours::NONE);
+        self.rest.clear();
+        self.pairs.clear();
         if rows.iter().filter(|row| Batch::takes(row)).count() < FEW {
-            return 0;
+            self.rest.extend(0..rows.len() as u32);
+        } else {
+            self.colour(rows);
         }
-        for (row, colour) in rows.iter().zip(&mut self.of) {
-            if !Batch::takes(row) {
-                continue;
-            }
-            let sides = [row.a.mover, row.b.mover].map(|m| (m != FIXED).then_some(m as usize));
-            let seen = |side: &Option<usize>| side.map_or(0, |m| self.taken[m]);
-            let first = (seen(&sides[0]) | seen(&sides[1])).trailing_ones();
-            if first < u128::BITS {
-                for mover in sides.into_iter().flatten() {
-                    self.taken[mover] |= 1 << first;
-                }
-                *colour = first as u8;
-                if self.next.len() <= first as usize {
-                    self.next.resize(first as usize + 1, 0);
-                }
-                self.next[first as usize] += 1;
-            }
-        }
-        // From how many there are to where they start, every colour in batches of its own.
-        let mut start = 0;
-        for next in &mut self.next {
-            start += std::mem::replace(next, start).next_multiple_of(LANES);
-        }
-        start
+        self.pairs.sort_unstable();
+        self.line_up();
     }
 
-    /// The lane of a row; each row is asked for once, in order.
-    pub fn place(&mut self, row: usize) -> Option<usize> {
-        let colour = self.of[row];
-        (colour != Colours::NONE).then(|| {
-            let next = &mut self.next[colour as usize];
-            *next += 1;
-            *next - 1
-        })
+    /// Finds the pairs and their colours.
+    fn colour(&mut self, rows: &[ContactRow]) {
+        let movers = |row: &ContactRow| [row.a.mover, row.b.mover];
+        let same = |p: &ContactRow, q: &ContactRow| {
+            movers(p) == movers(q) && Batch::takes(p) && Batch::takes(q)
+        };
+        let mut first = 0;
+        for pair in rows.chunk_by(same).flat_map(|c| c.chunks(MOST as usize)) {
+            let seen = |m: u32| match m {
+                FIXED => 0,
+                m => self.taken[m as usize],
+            };
+            let [a, b] = movers(&pair[0]);
+            let colour = (seen(a) | seen(b)).trailing_ones();
+            let count = pair.len() as u32;
+            if colour < u128::BITS && Batch::takes(&pair[0]) {
+                for mover in [a, b].into_iter().filter(|m| *m != FIXED) {
+                    self.taken[mover as usize] |= 1 << colour;
+                }
+                let short = MOST - u64::from(count);
+                self.pairs
+                    .push(u64::from(colour) << 40 | short << 32 | u64::from(first));
+            } else {
+                self.rest.extend(first..first + count);
+            }
+            first += count;
+        }
+    }
+
+    /// Gives each pair its lane.
+    fn line_up(&mut self) {
+        self.order.clear();
+        self.runs.clear();
+        let count = |pair: u64| (MOST - (pair >> 32 & 0xff)) as usize;
+        let colours = self.pairs.chunk_by(|p, q| p >> 40 == q >> 40);
+        for run in colours.flat_map(|colour| colour.chunks(LANES)) {
+            let (start, depth) = (self.order.len(), count(run[0]));
+            self.runs.push(depth as u32);
+            self.order.resize(start + LANES * depth, FIXED);
+            for (lane, &pair) in run.iter().enumerate() {
+                for k in 0..count(pair) {
+                    self.order[start + LANES * k + lane] = pair as u32 + k as u32;
+                }
+            }
+        }
     }
 }
 
@@ -76,24 +102,30 @@ mod tests {
     use super::super::sweep::tests::heap;
     use super::*;
     use crate::math::numbers::Numbers;
+    use std::collections::BTreeSet;
 
     #[test]
-    fn no_two_contacts_of_a_batch_share_a_body() {
+    fn no_two_contacts_of_a_run_share_a_body_but_those_of_a_pair() {
         let (movers, rows) = heap(&mut Numbers(3));
         let mut colours = Colours::default();
         colours.find(&rows, movers.all.len());
-        let mut users = std::collections::BTreeSet::new();
-        let mut places = std::collections::BTreeSet::new();
-        for (index, row) in rows.iter().enumerate() {
-            let Some(lane) = colours.place(index) else {
-                continue;
-            };
-            let batch = lane / LANES;
-            assert!(places.insert(lane));
-            for mover in [row.a.mover, row.b.mover] {
-                assert!(mover == FIXED || users.insert((batch, mover)));
+        let mut batches = colours.order.chunks_exact(LANES);
+        let mut places = BTreeSet::new();
+        for &depth in &colours.runs {
+            let mut users = [const { BTreeSet::new() }; LANES];
+            for batch in batches.by_ref().take(depth as usize) {
+                for (lane, &index) in batch.iter().enumerate().filter(|(_, k)| **k != FIXED) {
+                    assert!(places.insert(index));
+                    let row = &rows[index as usize];
+                    let sides = [row.a.mover, row.b.mover].into_iter();
+                    users[lane].extend(sides.filter(|m| *m != FIXED));
+                }
             }
+            let all: BTreeSet<u32> = users.iter().flatten().copied().collect();
+            assert!(users.iter().all(|own| own.len() <= 2));
+            assert_eq!(all.len(), users.iter().map(BTreeSet::len).sum::<usize>());
         }
-        assert_eq!(places.len(), 240 - 27);
+        assert!(batches.next().is_none());
+        assert_eq!((places.len(), colours.rest.len()), (240 - 27, 27));
     }
 }

@@ -123,20 +123,22 @@ pub(crate) fn residual(rows: &[ContactRow], movers: &Movers) -> f64 {
     all.relative()
 }
 
+/// The sweeps after the k-th go on by k/(k + this) of the last change at most, as in Nesterov's
+/// method.
+const CAUTION: f64 = 3.0;
+
 /// Contacts sorted by how they are swept: those of loose bodies in batches, the others one by one.
 #[derive(Debug, Default)]
 pub(crate) struct Sweeper {
+    /// At least as many as there is an order for.
     batches: Vec<Batch>,
     pucks: Vec<Puck>,
     /// Of each puck: what the last pass over the batches moved it by, and the conjugate direction.
     gains: Vec<[f64; 6]>,
     ways: Vec<[f64; 6]>,
-    rest: Vec<u32>,
-    /// Of the rest.
+    /// Of the rows that no batch takes.
     trails: Vec<Trail>,
     colours: Colours,
-    /// The row of each lane of the batches, or FIXED.
-    order: Vec<u32>,
     /// Whether the rows are those of the last time but for their slips and forces.
     sorted: bool,
 }
@@ -170,7 +172,7 @@ impl Sweeper {
             return (0, false);
         }
         if std::mem::replace(&mut self.sorted, true) {
-            self.batches.iter_mut().for_each(|b| b.refresh(rows));
+            self.used().iter_mut().for_each(|b| b.refresh(rows));
         } else {
             self.sort(rows, movers.all.len());
         }
@@ -183,12 +185,14 @@ impl Sweeper {
                 found = (k + 1, true);
                 break;
             }
+            // At first the changes say little of how slowly they fade.
             beta = change.square / before;
             beta = if beta <= 1.0 { beta } else { 0.0 };
+            beta = beta.min(k as f64 / (k as f64 + CAUTION));
             before = change.square;
         }
-        self.batches.iter().for_each(|batch| batch.unpack(rows));
-        if self.rest.is_empty() {
+        self.used().iter().for_each(|batch| batch.unpack(rows));
+        if self.colours.rest.is_empty() {
             self.tell(movers);
         }
         found
@@ -196,24 +200,23 @@ impl Sweeper {
 
     /// Puts contacts into batches.
     fn sort(&mut self, rows: &[ContactRow], movers: usize) {
-        self.rest.clear();
-        self.order.clear();
-        self.order.resize(self.colours.find(rows, movers), FIXED);
-        for index in 0..rows.len() as u32 {
-            match self.colours.place(index as usize) {
-                Some(place) => self.order[place] = index,
-                None => self.rest.push(index),
+        self.colours.find(rows, movers);
+        let order = &self.colours.order;
+        let most = self.batches.len().max(order.len() / LANES);
+        self.batches.resize(most, Batch::EMPTY);
+        for (batch, order) in self.batches.iter_mut().zip(order.chunks_exact(LANES)) {
+            for (lane, &index) in order.iter().enumerate() {
+                match index {
+                    FIXED => batch.clear(lane),
+                    index => batch.put(lane, &rows[index as usize], index as usize),
+                }
             }
         }
-        self.batches.resize(self.order.len() / LANES, Batch::EMPTY);
-        for (batch, order) in self.batches.iter_mut().zip(self.order.chunks_exact(LANES)) {
-            if order.contains(&FIXED) {
-                *batch = Batch::EMPTY;
-            }
-            for (lane, &index) in order.iter().enumerate().filter(|(_, k)| **k != FIXED) {
-                batch.put(lane, &rows[index as usize], index as usize);
-            }
-        }
+    }
+
+    /// The batches with contacts.
+    fn used(&mut self) -> &mut [Batch] {
+        &mut self.batches[..self.colours.order.len() / LANES]
     }
 
     /// Makes ready for the first sweep.
@@ -223,9 +226,9 @@ impl Sweeper {
             start: rows[k as usize].lambda,
             along: [0.0; 3],
         };
-        self.trails.extend(self.rest.iter().map(trail));
+        self.trails.extend(self.colours.rest.iter().map(trail));
         self.pucks.clear();
-        if !self.batches.is_empty() {
+        if !self.colours.order.is_empty() {
             self.pucks.push(Puck::default());
             self.pucks.extend(movers.all.iter().map(Puck::new));
         }
@@ -245,7 +248,7 @@ impl Sweeper {
 
     /// One pass over all contacts, each farther by `beta` along the conjugate direction first.
     fn sweep(&mut self, rows: &mut [ContactRow], movers: &mut Movers, beta: f64) -> Change {
-        let mixed = !self.rest.is_empty();
+        let mixed = !self.colours.rest.is_empty();
         if mixed {
             for (puck, mover) in self.pucks.iter_mut().skip(1).zip(&movers.all) {
                 puck.moved = join(&mover.shift, &mover.turn);
@@ -255,7 +258,7 @@ impl Sweeper {
         if mixed {
             self.tell(movers);
         }
-        for (&index, trail) in self.rest.iter().zip(&mut self.trails) {
+        for (&index, trail) in self.colours.rest.iter().zip(&mut self.trails) {
             let row = &mut rows[index as usize];
             let step = scale(&trail.along, beta);
             trail.along = add(&step, &sub(&row.lambda, &trail.start));
@@ -265,7 +268,7 @@ impl Sweeper {
             }
             trail.start = row.lambda;
         }
-        for (&index, trail) in self.rest.iter().zip(&self.trails) {
+        for (&index, trail) in self.colours.rest.iter().zip(&self.trails) {
             let row = &mut rows[index as usize];
             change.largest = change.largest.max(visit(row, movers));
             let g = sub(&row.lambda, &trail.start);
@@ -289,7 +292,9 @@ impl Sweeper {
                 gain[k] = -puck.moved[k];
             }
         }
-        let change = batch::sweep(detected(), &mut self.batches, &mut self.pucks, beta);
+        let batches = &mut self.batches[..self.colours.order.len() / LANES];
+        let runs = &self.colours.runs;
+        let change = batch::sweep(detected(), batches, runs, &mut self.pucks, beta);
         for (puck, gain) in self.pucks.iter().zip(&mut self.gains) {
             for k in 0..6 {
                 gain[k] += puck.moved[k];
@@ -342,7 +347,7 @@ pub(super) mod tests {
             let (mut movers, mut rows) = heap(&mut numbers);
             let mut sweeper = Sweeper::default();
             let (count, enough) = sweeper.solve(&mut rows, &mut movers, 1e-13, 20_000);
-            assert!(enough && sweeper.rest.len() == 27, "{count}");
+            assert!(enough && sweeper.colours.rest.len() == 27, "{count}");
             let left = residual(&rows, &movers);
             assert!(left < 1e-9, "{left:e}");
             for row in &rows {
