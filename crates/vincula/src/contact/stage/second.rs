@@ -15,7 +15,8 @@ impl Stage {
         self.sweeper.forget();
         self.approaches.clear();
         self.struck.clear();
-        let bounces = scene.points.iter().any(|point| point.restitution > 0.0);
+        let mut touching = scene.points.iter().zip(&self.links);
+        let bounces = touching.any(|(point, link)| link.touches && point.restitution > 0.0);
         for (index, point) in scene.points.iter().enumerate() {
             let link = &self.links[index];
             if !link.touches {
@@ -51,12 +52,8 @@ impl Stage {
     fn expected(&self, scene: &Scene<'_>, index: usize, frame: &[V3; 3]) -> Option<[V3; 2]> {
         let last = &scene.memory.entries[self.known[index]? as usize];
         let first = &self.links[index].first;
-        Some([0, 1].map(|k| {
-            add(
-                &last.total[k],
-                &sub(&along(frame, &first[k]), &last.first[k]),
-            )
-        }))
+        let more = |k: usize| sub(&along(frame, &first[k]), &last.first[k]);
+        Some([0, 1].map(|k| add(&last.total[k], &more(k))))
     }
 
     fn second_row(&self, scene: &Scene<'_>, point: &ContactPoint, link: &Link) -> ContactRow {
