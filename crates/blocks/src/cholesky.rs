@@ -19,6 +19,7 @@
 //! `L D Lᵀ` and not `L Lᵀ`: the latter does not store the pivot it replaced
 //! (faer 0.24), which ruins the columns behind it.
 
+mod choice;
 mod forest;
 mod fronts;
 mod halves;
@@ -35,6 +36,7 @@ use crate::matrix::{BlockMatrix, Pattern};
 use crate::role::pivot_scales;
 use crate::threads::both;
 use crate::{FactorError, FactorReport, Factorization, PIVOT_TOLERANCE, PatternError, SolveError};
+use choice::{Choice, Ways};
 use forest::Forest;
 use fronts::{Inspection, Job, Numbers, Room};
 use halves::TOP;
@@ -105,6 +107,9 @@ pub struct Cholesky {
     rooms: [Room; TOP + 1],
     vectors: [Vectors; TOP + 1],
     vector: Vec<f64>,
+    /// All supernodes, and those that were chosen.
+    all: Ways,
+    choice: Choice,
     /// Two vectors to test semidefiniteness with.
     probe: [Vec<f64>; 2],
     factored: bool,
@@ -142,6 +147,8 @@ impl Cholesky {
             rooms,
             vectors: [0, 1, TOP].map(|part| Vectors::new(&symbolic, &forest, part)),
             vector: vec![0.0; n],
+            all: Ways::all(&symbolic, &forest),
+            choice: Choice::new(&symbolic, &forest, &scalar.rows),
             probe: [vec![0.0; n], vec![0.0; n]],
             scalar,
             symbolic,
@@ -320,7 +327,26 @@ impl Factorization for Cholesky {
         if !self.factored {
             return Err(SolveError::NotFactored);
         }
-        self.substitute(rhs);
+        self.substitute(rhs, false, self.threads_used());
+        Ok(())
+    }
+
+    fn choose(&mut self, nodes: &[usize]) {
+        let pattern = Arc::clone(&self.pattern);
+        let rows = |&node: &usize| pattern.row(node)..pattern.row(node) + pattern.size(node);
+        self.choose_rows(nodes.iter().flat_map(rows));
+    }
+
+    fn solve_chosen(&mut self, rhs: &mut [f64]) -> Result<(), SolveError> {
+        check_length(self.pattern.dimension(), rhs.len())?;
+        if !self.factored {
+            return Err(SolveError::NotFactored);
+        }
+        let threads = match self.choice.ways.stored >= WORTH {
+            true => self.threads_used(),
+            false => 1,
+        };
+        self.substitute(rhs, true, threads);
         Ok(())
     }
 }

@@ -36,6 +36,8 @@ pub struct Condensed {
     reduced: BlockMatrix,
     solver: Cholesky,
     vector: Vec<f64>,
+    /// Rows of the rest that the chosen nodes lead to.
+    chosen: Vec<usize>,
     factor_flops: f64,
     factored: bool,
     /// Relative size below which a pivot counts as zero.
@@ -62,6 +64,7 @@ impl Condensed {
             reduced: BlockMatrix::zeros(&remainder),
             solver: Cholesky::symbolic(&remainder, options)?,
             vector: vec![0.0; rows.len()],
+            chosen: Vec::new(),
             factor_flops: estimate(pattern, &front, &remainder),
             rest,
             rows,
@@ -150,6 +153,41 @@ impl Factorization for Condensed {
         self.solver.solve(&mut self.vector)?;
         self.elimination
             .expand(rhs, &self.rows, &self.vector, threads);
+        Ok(())
+    }
+
+    fn choose(&mut self, nodes: &[usize]) {
+        let Self {
+            pattern,
+            elimination,
+            rows,
+            chosen,
+            ..
+        } = self;
+        chosen.clear();
+        elimination.choose(nodes.iter().map(|&node| pattern.row(node)), chosen);
+        for &node in nodes {
+            if let Ok(row) = rows.binary_search(&pattern.row(node)) {
+                chosen.extend(row..row + pattern.size(node));
+            }
+        }
+        self.solver.choose_rows(self.chosen.iter().copied());
+    }
+
+    fn solve_chosen(&mut self, rhs: &mut [f64]) -> Result<(), SolveError> {
+        check_length(self.pattern.dimension(), rhs.len())?;
+        if !self.factored {
+            return Err(SolveError::NotFactored);
+        }
+        let threads = match self.elimination.stored_chosen() >= WORTH {
+            true => self.front_threads(),
+            false => 1,
+        };
+        self.elimination
+            .condense_chosen(rhs, &self.rows, &mut self.vector, threads);
+        self.solver.solve_chosen(&mut self.vector)?;
+        self.elimination
+            .expand_chosen(rhs, &self.rows, &self.vector, threads);
         Ok(())
     }
 }

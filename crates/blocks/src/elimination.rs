@@ -20,6 +20,8 @@
 //! that vanishes need not mean a redundant row, so it is shifted and not dropped, and
 //! refinement takes the shift out again.
 
+mod choice;
+mod columns;
 mod planner;
 mod steps;
 
@@ -28,6 +30,7 @@ use crate::census::Census;
 use crate::matrix::{BlockMatrix, Pattern};
 use crate::role::pivot_scales;
 use crate::threads::both;
+use choice::Choice;
 use planner::Planner;
 use std::ops::Range;
 use std::sync::Arc;
@@ -124,6 +127,7 @@ pub(crate) struct Elimination {
     scales: Vec<f64>,
     /// What each half subtracts from the right-hand side of the closures, if these are sparse.
     gifts: [Vec<f64>; 2],
+    choice: Choice,
 }
 
 /// One half at work: its factors, from a place on, and its Schur complement.
@@ -240,14 +244,14 @@ impl Elimination {
 
     /// Forward substitution; the entries of closures become their right-hand side.
     pub fn solve_forward(&self, rhs: &mut [f64]) {
-        let (plan, steps) = (&self.plan, 0..self.plan.steps.len());
-        plan.forward::<false>(&self.values, steps, rhs, 0, &mut []);
+        let plan = &self.plan;
+        plan.forward::<false>(&self.values, plan.steps.iter(), rhs, 0, &mut []);
     }
 
     /// Backward substitution, once the entries of closures are solved.
     pub fn solve_backward(&self, rhs: &mut [f64]) {
-        let (plan, steps) = (&self.plan, 0..self.plan.steps.len());
-        plan.backward::<false>(&self.values, steps, rhs, 0, &[]);
+        let plan = &self.plan;
+        plan.backward::<false>(&self.values, plan.steps.iter(), rhs, 0, &[]);
     }
 
     /// Forward substitution with a sparse remainder, whose scalar rows are `rows` and whose
@@ -255,17 +259,19 @@ impl Elimination {
     pub fn condense(&mut self, rhs: &mut [f64], rows: &[usize], rest: &mut [f64], threads: usize) {
         let (plan, values, cut) = (&self.plan, &self.values, self.cut);
         let [gift_a, gift_b] = &mut self.gifts;
-        let middle = cut.row.min(rhs.len());
-        let (a, b) = rhs.split_at_mut(middle);
-        let run = |steps, rhs: &mut [f64], start, gift: &mut Vec<f64>| {
-            gift.fill(0.0);
-            plan.forward::<true>(values, steps, rhs, start, gift);
-        };
+        let (a, b) = plan.steps.split_at(cut.step);
+        let (first, second) = rhs.split_at_mut(cut.row.min(rhs.len()));
+        let middle = first.len();
         both(
             threads,
-            || run(0..cut.step, a, 0, gift_a),
-            || run(cut.step..plan.steps.len(), b, middle, gift_b),
+            || plan.give(values, a.iter(), first, 0, gift_a),
+            || plan.give(values, b.iter(), second, middle, gift_b),
         );
+        self.add_gifts(rhs, rows, rest);
+    }
+
+    /// Adds what both halves give to the right-hand side of the remainder.
+    fn add_gifts(&self, rhs: &[f64], rows: &[usize], rest: &mut [f64]) {
         let gifts = self.gifts[0].iter().zip(&self.gifts[1]);
         for ((target, &row), (a, b)) in rest.iter_mut().zip(rows).zip(gifts) {
             *target = rhs[row] + (a + b);
@@ -278,12 +284,28 @@ impl Elimination {
         for (value, &row) in rest.iter().zip(rows) {
             rhs[row] = *value;
         }
-        let middle = cut.row.min(rhs.len());
-        let (a, b) = rhs.split_at_mut(middle);
+        let (a, b) = plan.steps.split_at(cut.step);
+        let (first, second) = rhs.split_at_mut(cut.row.min(rhs.len()));
+        let middle = first.len();
         both(
             threads,
-            || plan.backward::<true>(values, 0..cut.step, a, 0, rest),
-            || plan.backward::<true>(values, cut.step..plan.steps.len(), b, middle, rest),
+            || plan.backward::<true>(values, a.iter(), first, 0, rest),
+            || plan.backward::<true>(values, b.iter(), second, middle, rest),
         );
+    }
+}
+
+impl Plan {
+    /// Forward substitution of some steps, and what these give to the closures.
+    fn give<'a>(
+        &self,
+        values: &[f64],
+        steps: impl Iterator<Item = &'a Step>,
+        rhs: &mut [f64],
+        start: usize,
+        gift: &mut [f64],
+    ) {
+        gift.fill(0.0);
+        self.forward::<true>(values, steps, rhs, start, gift);
     }
 }

@@ -129,6 +129,32 @@ pub trait Factorization {
     /// Overwrites `rhs` (one entry per scalar row) by the solution.
     fn solve(&mut self, rhs: &mut [f64]) -> Result<(), SolveError>;
 
+    /// Chooses nodes for [`Factorization::solve_chosen`].
+    fn choose(&mut self, _nodes: &[usize]) {}
+
+    /// As `solve`, for a right-hand side that is zero but at the chosen nodes; only there the
+    /// solution is right. It may take much less.
+    fn solve_chosen(&mut self, rhs: &mut [f64]) -> Result<(), SolveError> {
+        self.solve(rhs)
+    }
+
+    /// As `solve` for six right-hand sides, one column each. Each comes out as it would alone.
+    /// `column` is room for one of them.
+    fn solve_six(&mut self, rhs: &mut [[f64; 6]], column: &mut Vec<f64>) -> Result<(), SolveError> {
+        column.resize(rhs.len(), 0.0);
+        for k in 0..6 {
+            column
+                .iter_mut()
+                .zip(&*rhs)
+                .for_each(|(x, row)| *x = row[k]);
+            self.solve(column)?;
+            rhs.iter_mut()
+                .zip(&*column)
+                .for_each(|(row, x)| row[k] = *x);
+        }
+        Ok(())
+    }
+
     /// Both at once, for a matrix that serves one right-hand side. If this
     /// fails, `rhs` holds nothing of use.
     fn factor_solve(

@@ -69,4 +69,13 @@ impl Factorization for Tree {
         self.elimination.solve_backward(rhs);
         Ok(())
     }
+
+    fn solve_six(&mut self, rhs: &mut [[f64; 6]], _: &mut Vec<f64>) -> Result<(), SolveError> {
+        check_length(self.pattern.dimension(), rhs.len())?;
+        if !self.factored {
+            return Err(SolveError::NotFactored);
+        }
+        self.elimination.solve_columns(rhs);
+        Ok(())
+    }
 }

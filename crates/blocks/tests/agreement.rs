@@ -15,6 +15,7 @@ fn agrees(name: &str, solver: &mut dyn Factorization, matrix: &BlockMatrix, rand
     let found = solution(solver, matrix, &b);
     let gap = difference(&found, &expected);
     assert!(gap < 1e-9, "{name}: {gap:e} beside the oracle");
+    common::parts_agree(solver);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{FREEDOM, Mechanism, Random};
+use common::{FREEDOM, Mechanism, Random, parts_agree};
 use std::sync::Arc;
 use vincula_blocks::{
     BlockMatrix, CholeskyOptions, Condensed, Dense, Factorization, Loops, Pattern, Role, Tree,
@@ -175,6 +175,7 @@ fn agrees(solver: &mut dyn Factorization, kept: &Kept, dual: &BlockMatrix, rando
     for (x, y) in expected.iter().zip(&found) {
         assert!((x - y).abs() <= 1e-9 * size, "{x} and {y}");
     }
+    parts_agree(solver);
 }
 
 #[test]

@@ -7,6 +7,7 @@
 //! give to the rows of the top, or later what these are. So neither sees the other.
 
 use super::Cholesky;
+use super::choice::Ways;
 use super::forest::Forest;
 use super::fronts::shape;
 use super::halves::TOP;
@@ -37,15 +38,18 @@ impl Vectors {
 }
 
 impl Cholesky {
-    /// Overwrites the right-hand side by the solution.
-    pub(super) fn substitute(&mut self, rhs: &mut [f64]) {
-        let threads = self.threads_used();
+    /// Overwrites the right-hand side by the solution; that of chosen rows if it is theirs.
+    pub(super) fn substitute(&mut self, rhs: &mut [f64], chosen: bool, threads: usize) {
         let [mut a, mut b, mut top] = std::mem::take(&mut self.vectors);
+        let ways = match chosen {
+            true => &self.choice.ways,
+            false => &self.all,
+        };
         let given = &*rhs;
         both(
             threads,
-            || self.go_up(0, given, &mut a),
-            || self.go_up(1, given, &mut b),
+            || self.go_up(0, ways, given, &mut a),
+            || self.go_up(1, ways, given, &mut b),
         );
         self.read(TOP, given, &mut top.x);
         let count = top.x.len();
@@ -53,13 +57,13 @@ impl Cholesky {
             let gifts = &half[half.len() - count..];
             top.x.iter_mut().zip(gifts).for_each(|(x, gift)| *x += gift);
         }
-        self.forward(TOP, &mut top);
-        self.backward(TOP, &mut top);
+        self.forward(TOP, ways, &mut top);
+        self.backward(TOP, ways, &mut top);
         let known = &top.x[..];
         both(
             threads,
-            || self.come_down(0, known, &mut a),
-            || self.come_down(1, known, &mut b),
+            || self.come_down(0, ways, known, &mut a),
+            || self.come_down(1, ways, known, &mut b),
         );
         for (part, x) in [&a.x, &b.x, &top.x].into_iter().enumerate() {
             let range = self.forest.rows[part]..self.forest.rows[part + 1];
@@ -84,24 +88,24 @@ impl Cholesky {
         }
     }
 
-    fn go_up(&self, part: usize, rhs: &[f64], vectors: &mut Vectors) {
+    fn go_up(&self, part: usize, ways: &Ways, rhs: &[f64], vectors: &mut Vectors) {
         let own = self.forest.rows[part + 1] - self.forest.rows[part];
         vectors.x[own..].fill(0.0);
         self.read(part, rhs, &mut vectors.x);
-        self.forward(part, vectors);
+        self.forward(part, ways, vectors);
     }
 
-    fn come_down(&self, part: usize, known: &[f64], vectors: &mut Vectors) {
+    fn come_down(&self, part: usize, ways: &Ways, known: &[f64], vectors: &mut Vectors) {
         let own = self.forest.rows[part + 1] - self.forest.rows[part];
         vectors.x[own..].copy_from_slice(known);
-        self.backward(part, vectors);
+        self.backward(part, ways, vectors);
     }
 
     /// `x ← L⁻¹ x` for the columns of one part.
-    fn forward(&self, part: usize, vectors: &mut Vectors) {
+    fn forward(&self, part: usize, ways: &Ways, vectors: &mut Vectors) {
         let Vectors { x, sums } = vectors;
         let first = self.forest.rows[part];
-        for s in self.forest.supernodes[part]..self.forest.supernodes[part + 1] {
+        for s in ways.of(part) {
             let [width, below] = shape(&self.symbolic, s);
             let begin = self.symbolic.supernode_begin()[s] - first;
             let sums = &mut sums[..below];
@@ -125,10 +129,10 @@ impl Cholesky {
     }
 
     /// `x ← L⁻ᵀ D⁻¹ x` for the columns of one part.
-    fn backward(&self, part: usize, vectors: &mut Vectors) {
+    fn backward(&self, part: usize, ways: &Ways, vectors: &mut Vectors) {
         let Vectors { x, sums } = vectors;
         let first = self.forest.rows[part];
-        for s in (self.forest.supernodes[part]..self.forest.supernodes[part + 1]).rev() {
+        for s in ways.of(part).rev() {
             let [width, below] = shape(&self.symbolic, s);
             let begin = self.symbolic.supernode_begin()[s] - first;
             let above = &mut sums[..below];

@@ -1,5 +1,6 @@
 //! Where everything of an elimination lies.
 
+use super::choice::Choice;
 use super::{Cut, Elimination, Link, Load, Plan, SHIFT, Step, Target};
 use crate::PatternError;
 use crate::matrix::Pattern;
@@ -197,6 +198,7 @@ impl<'a> Planner<'a> {
             scratch: [vec![0.0; widest], vec![0.0; widest]],
             scales: vec![0.0; self.pattern.dimension()],
             gifts: [vec![0.0; rest], vec![0.0; rest]],
+            choice: Choice::default(),
             plan,
             cut,
         }

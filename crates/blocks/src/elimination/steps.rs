@@ -5,7 +5,6 @@ use crate::MAX_BLOCK;
 use crate::census::{Census, Pivots};
 use crate::chain_kernel::TINY;
 use crate::small::{self, Rule};
-use std::ops::Range;
 
 impl Plan {
     /// Finds the ranges that no load covers.
@@ -119,15 +118,15 @@ impl Plan {
 
     /// Forward substitution of some steps. The rows of `rhs` begin with `start`; what closures
     /// get goes to `rest` if they are `APART`.
-    pub fn forward<const APART: bool>(
+    pub fn forward<'a, const APART: bool>(
         &self,
         values: &[f64],
-        steps: Range<usize>,
+        steps: impl Iterator<Item = &'a Step>,
         rhs: &mut [f64],
         start: usize,
         rest: &mut [f64],
     ) {
-        for step in &self.steps[steps] {
+        for step in steps {
             let (n, row) = (step.size, step.row - start);
             let pivot = &values[step.offset..step.offset + n * n];
             let mut z = [0.0; MAX_BLOCK];
@@ -135,7 +134,9 @@ impl Plan {
                 *target = flush(value);
             }
             small::solve_lower(n, pivot, &mut z);
-            rhs[row..row + n].copy_from_slice(&z[..n]);
+            for (target, &value) in rhs[row..row + n].iter_mut().zip(&z) {
+                *target = value;
+            }
             for link in &self.links[step.links[0]..step.links[1]] {
                 let block = &values[link.offset..link.offset + n * link.size];
                 let target = if APART && link.closure {
@@ -149,19 +150,21 @@ impl Plan {
     }
 
     /// Backward substitution of some steps; see `forward`.
-    pub fn backward<const APART: bool>(
+    pub fn backward<'a, const APART: bool>(
         &self,
         values: &[f64],
-        steps: Range<usize>,
+        steps: impl DoubleEndedIterator<Item = &'a Step>,
         rhs: &mut [f64],
         start: usize,
         rest: &[f64],
     ) {
-        for step in self.steps[steps].iter().rev() {
+        for step in steps.rev() {
             let (n, row) = (step.size, step.row - start);
             let pivot = &values[step.offset..step.offset + n * n];
             let mut x = [0.0; MAX_BLOCK];
-            x[..n].copy_from_slice(&rhs[row..row + n]);
+            for (target, &value) in x.iter_mut().zip(&rhs[row..row + n]) {
+                *target = value;
+            }
             small::scale_by_inverse(n, pivot, &mut x);
             for link in &self.links[step.links[0]..step.links[1]] {
                 let block = &values[link.offset..link.offset + n * link.size];
@@ -212,6 +215,6 @@ impl Load {
 
 /// Influence that has decayed to nothing must not end in slow subnormal numbers.
 #[inline(always)]
-fn flush(value: f64) -> f64 {
+pub(super) fn flush(value: f64) -> f64 {
     if value.abs() < TINY { 0.0 } else { value }
 }

@@ -232,3 +232,34 @@ pub fn solution(solver: &mut dyn Factorization, matrix: &BlockMatrix, b: &[f64])
     assert_eq!(x, again, "factor and solve at once give other bits");
     x
 }
+
+/// Solves for six columns, and for a few nodes, give what one solve after the other gives.
+pub fn parts_agree(solver: &mut dyn Factorization) {
+    let pattern = Arc::clone(solver.pattern());
+    let rows = pattern.dimension();
+    let random = &mut Random::new(rows as u64);
+    let mut six: Vec<[f64; 6]> = (0..rows)
+        .map(|_| std::array::from_fn(|_| random.signed()))
+        .collect();
+    let columns: [Vec<f64>; 6] = std::array::from_fn(|k| six.iter().map(|row| row[k]).collect());
+    solver.solve_six(&mut six, &mut Vec::new()).unwrap();
+    for (k, mut column) in columns.into_iter().enumerate() {
+        solver.solve(&mut column).unwrap();
+        assert!(six.iter().zip(&column).all(|(row, x)| row[k] == *x));
+    }
+    for _ in 0..3 {
+        let chosen: Vec<usize> = (0..3).map(|_| random.below(pattern.nodes())).collect();
+        let range = |node: usize| pattern.row(node)..pattern.row(node) + pattern.size(node);
+        let mut part = vec![0.0; rows];
+        for row in chosen.iter().flat_map(|&node| range(node)) {
+            part[row] = random.signed();
+        }
+        let mut whole = part.clone();
+        solver.solve(&mut whole).unwrap();
+        solver.choose(&chosen);
+        solver.solve_chosen(&mut part).unwrap();
+        for row in chosen.iter().flat_map(|&node| range(node)) {
+            assert_eq!(part[row], whole[row]);
+        }
+    }
+}
