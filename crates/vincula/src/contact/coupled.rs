@@ -57,7 +57,7 @@ impl Coupled {
         most: usize,
         again: bool,
     ) -> usize {
-        self.settle(movers, dual, work);
+        self.settle(movers, dual);
         self.groups.find(rows, movers);
         let again = again && self.groups.count() == 1;
         let mut spent = 0;
@@ -68,12 +68,12 @@ impl Coupled {
             if !enough {
                 // Where the forces so far put everything.
                 if steps > 0 {
-                    self.settle(movers, dual, work);
+                    self.settle(movers, dual);
                 }
-                spent += count * self.solve_group(group, rows, movers, dual, work, most);
+                spent += count * self.solve_group(group, rows, movers, dual, most);
             }
         }
-        self.settle(movers, dual, work);
+        self.settle(movers, dual);
         spent.div_ceil(rows.len().max(1))
     }
 
@@ -115,7 +115,6 @@ impl Coupled {
         rows: &mut [ContactRow],
         movers: &mut Movers,
         dual: &mut Dual,
-        work: &[NewtonBlock],
         most: usize,
     ) -> usize {
         self.take(group, rows, movers);
@@ -140,7 +139,7 @@ impl Coupled {
             }
             load(contacts, members, x, wrench);
             for &unit in units {
-                movers.respond_unit(unit, dual, work, wrench, motion);
+                movers.respond_unit(unit, dual, wrench, motion);
             }
             read(contacts, members, x, motion, y);
         };
@@ -164,13 +163,13 @@ impl Coupled {
 
     /// Brings the movers that joints hold to where the forces put them that they have not been
     /// told of.
-    fn settle(&mut self, movers: &mut Movers, dual: &mut Dual, work: &[NewtonBlock]) {
+    fn settle(&mut self, movers: &mut Movers, dual: &mut Dual) {
         self.wrench.clear();
         self.wrench.extend(movers.all.iter().map(|m| m.untold));
         self.motion.clear();
         self.motion.resize(self.wrench.len(), [[0.0; 3]; 2]);
         for unit in 0..movers.units() as u32 {
-            movers.respond_unit(unit, dual, work, &self.wrench, &mut self.motion);
+            movers.respond_unit(unit, dual, &self.wrench, &mut self.motion);
         }
         for (mover, [shift, turn]) in movers.all.iter_mut().zip(&self.motion) {
             if !mover.loose {

@@ -6,11 +6,14 @@
 //! that joints see, `Θ_k = ¼ (p_ij + p_ji − 2 q_ij)` for the axis k of the pair ij. Bodies of
 //! one mechanism answer together: a wrench on one moves all, by 6×6 blocks.
 
+mod levers;
+
 use crate::body::affine::Inverse;
 use crate::dual::Dual;
 use crate::integrate::newton::NewtonBlock;
 use crate::math::lanes::{gather, place, scatter};
 use crate::math::small::*;
+use levers::Levers;
 
 /// No body: the contact's side does not move, or moves as the user says.
 pub(crate) const FIXED: u32 = u32::MAX;
@@ -103,7 +106,9 @@ pub(crate) struct Movers {
     unit_of: Vec<u32>,
     /// What each mover answers to itself, where some mechanism is too large for a cluster.
     own: Vec<Block>,
+    levers: Levers,
     rhs: Vec<f64>,
+    six: Vec<[f64; 6]>,
 }
 
 impl Movers {
@@ -192,37 +197,39 @@ impl Movers {
         }
     }
 
-    /// Finds how the bodies of each mechanism answer, by six solves a body.
+    /// Finds how the bodies of each mechanism answer, by a solve of six columns a body; and how those
+    /// of mechanisms that are too large hang on their joints.
     pub fn weigh_clusters(&mut self, dual: &mut Dual, work: &[NewtonBlock]) {
-        for index in 0..self.clusters.len() {
-            let cluster = self.clusters[index];
+        self.levers.find(&self.all, dual, work);
+        self.choose_rows(dual);
+        for cluster in &self.clusters {
             let (first, count) = (cluster.first as usize, cluster.count as usize);
             for source in 0..count {
-                let mover = self.all[first + source];
-                for axis in 0..6 {
-                    self.rhs.clear();
-                    self.rhs.resize(cluster.rows as usize, 0.0);
-                    let (shift, p) = alone(&mover, work, axis);
-                    let body = mover.body as usize;
-                    dual.add_reach(work, body, &p, &shift, &mut self.rhs);
-                    dual.answer(cluster.island as usize, &mut self.rhs);
-                    for target in 0..count {
-                        let body = self.all[first + target].body as usize;
-                        let (mut moved, mut grown) = dual.reached(work, body, &self.rhs);
-                        if target == source {
-                            moved = add(&moved, &shift);
-                            grown = axpy9(&grown, 1.0, &p);
-                        }
-                        let (b, l) = place(body);
-                        let turn = mul_vec(&gather(&work[b].rot, l), &axial(&grown));
-                        let block =
-                            &mut self.blocks[cluster.offset as usize + target * count + source];
-                        for k in 0..3 {
-                            block[6 * k + axis] = moved[k];
-                            block[6 * (3 + k) + axis] = turn[k];
-                        }
-                    }
+                self.six.clear();
+                self.six.resize(cluster.rows as usize, [0.0; 6]);
+                for lever in self.levers.of(first + source) {
+                    self.six[lever.row as usize] = lever.by;
                 }
+                dual.answer_six(cluster.island as usize, &mut self.six);
+                for target in 0..count {
+                    let at = cluster.offset as usize + target * count + source;
+                    self.blocks[at] = match target == source {
+                        true => alone_block(&self.all[first + source]),
+                        false => [0.0; 36],
+                    };
+                    let block = &mut self.blocks[at];
+                    self.levers.pull_six(first + target, &self.six, block);
+                }
+            }
+        }
+    }
+
+    /// Tells the joints of mechanisms without blocks which of their bodies take part.
+    fn choose_rows(&self, dual: &mut Dual) {
+        for unit in &self.units {
+            let movers = &self.all[unit.first as usize..(unit.first + unit.count) as usize];
+            if let (Some((island, _)), ALONE) = (unit.island, movers[0].cluster) {
+                dual.choose(island as usize, movers.iter().map(|m| m.body as usize));
             }
         }
     }
@@ -276,7 +283,6 @@ impl Movers {
         &mut self,
         unit: u32,
         dual: &mut Dual,
-        work: &[NewtonBlock],
         wrench: &[[V3; 2]],
         motion: &mut [[V3; 2]],
     ) {
@@ -302,21 +308,11 @@ impl Movers {
         self.rhs.clear();
         self.rhs.resize(rows as usize, 0.0);
         for index in range.clone() {
-            let [_, torque] = &wrench[index];
-            let body = self.all[index].body as usize;
-            let (block, lane) = place(body);
-            let rot: M3 = gather(&work[block].rot, lane);
-            let p = increment(&work[block].inverse_of(lane), &rot, torque);
-            dual.add_reach(work, body, &p, &motion[index][0], &mut self.rhs);
+            self.levers.push(index, &wrench[index], &mut self.rhs);
         }
-        dual.answer(island as usize, &mut self.rhs);
+        dual.answer_chosen(island as usize, &mut self.rhs);
         for index in range {
-            let body = self.all[index].body as usize;
-            let (moved, grown) = dual.reached(work, body, &self.rhs);
-            let (b, l) = place(body);
-            let turn = mul_vec(&gather(&work[b].rot, l), &axial(&grown));
-            motion[index][0] = add(&motion[index][0], &moved);
-            motion[index][1] = add(&motion[index][1], &turn);
+            self.levers.pull(index, &self.rhs, &mut motion[index]);
         }
     }
 
@@ -420,22 +416,6 @@ fn times_block(block: &Block, force: &V3, torque: &V3) -> [V3; 2] {
             + (b[3] * torque[0] + b[4] * torque[1] + b[5] * torque[2])
     };
     [[row(0), row(1), row(2)], [row(3), row(4), row(5)]]
-}
-
-/// Displacement and increment of A of a body under a unit force (axis 0 to 2) or torque (3 to
-/// 5), world, if it had no joints.
-fn alone(mover: &Mover, work: &[NewtonBlock], axis: usize) -> (V3, M3) {
-    let mut unit = [0.0; 3];
-    unit[axis % 3] = 1.0;
-    if axis < 3 {
-        return (scale(&unit, mover.per_force), [0.0; 9]);
-    }
-    let (block, lane) = place(mover.body as usize);
-    let rot: M3 = gather(&work[block].rot, lane);
-    (
-        [0.0; 3],
-        increment(&work[block].inverse_of(lane), &rot, &unit),
-    )
 }
 
 /// Rotation per torque about the principal axes, rad/(N m).

@@ -26,6 +26,8 @@ pub(crate) struct Island {
     /// Whether the factorization may be inexact, so that refinement is worth its price.
     refine: bool,
     rhs: Vec<f64>,
+    /// Nodes that were chosen.
+    chosen: Vec<usize>,
     pub plan: IslandPlan,
     /// Where the blocks of the matrix come from, if all are three by three.
     pub net: Option<Net>,
@@ -107,6 +109,47 @@ impl Island {
             }
         };
         debug_assert!(solved.is_ok());
+    }
+
+    /// Solves for six right-hand sides, one column each.
+    pub(super) fn answer_six(&mut self, rows: &mut [[f64; 6]]) {
+        if let (Solver::Direct(solver), false) = (&mut self.solver, self.refine) {
+            let solved = solver.solve_six(rows, &mut self.rhs);
+            debug_assert!(solved.is_ok());
+            return;
+        }
+        let mut column = std::mem::take(&mut self.rhs);
+        for k in 0..6 {
+            column
+                .iter_mut()
+                .zip(&*rows)
+                .for_each(|(x, row)| *x = row[k]);
+            self.answer(&mut column);
+            rows.iter_mut()
+                .zip(&column)
+                .for_each(|(row, x)| row[k] = *x);
+        }
+        self.rhs = column;
+    }
+
+    /// Chooses nodes for `answer_chosen`.
+    pub(super) fn choose(&mut self, nodes: impl Iterator<Item = usize>) {
+        self.chosen.clear();
+        self.chosen.extend(nodes);
+        if let Solver::Direct(solver) = &mut self.solver {
+            solver.choose(&self.chosen);
+        }
+    }
+
+    /// As `answer` for rows that are zero but at the chosen nodes; right only there.
+    pub(super) fn answer_chosen(&mut self, rows: &mut [f64]) {
+        match &mut self.solver {
+            Solver::Direct(solver) if !self.refine => {
+                let solved = solver.solve_chosen(rows);
+                debug_assert!(solved.is_ok());
+            }
+            _ => self.answer(rows),
+        }
     }
 
     /// The first guess of an iterative solver: forces of all rows of the model, N.
@@ -211,6 +254,7 @@ impl Dual {
             refinement: Refinement::new(pattern.dimension()),
             refine: false,
             rhs: vec![0.0; pattern.dimension()],
+            chosen: Vec::new(),
             plan: decision.plan,
             net: None,
             joints,

@@ -4,9 +4,13 @@
 //! every body of the island moves by `−H⁻¹Jᵀλ` (the anticipation of Baraff 1996, section 8, in
 //! affine coordinates). Contacts use it to feel the whole mechanism behind a body.
 
+use vincula_blocks::MAX_BLOCK;
+
 use super::Dual;
 use super::assemble::{Response, couple};
 use super::linearize::{GeneralRow, SideRows, dot9};
+use crate::body::affine::Inverse;
+use crate::contact::movers::increment;
 use crate::integrate::newton::NewtonBlock;
 use crate::math::lanes::{gather, place};
 use crate::math::small::*;
@@ -34,30 +38,56 @@ impl Dual {
         }
     }
 
-    /// Adds `J δ` of a body that moves by `shift` (world, m) and whose A grows by `R p` to the
-    /// rows of its island.
-    pub(crate) fn add_reach(
+    /// Calls `visit` with every row of the joints at a body, numbered as in its island: by how much
+    /// a unit force (first three) or torque on the body, world, violates it if no joint answers.
+    pub(crate) fn for_each_lever(
         &self,
         work: &[NewtonBlock],
         body: usize,
-        p: &M3,
-        shift: &V3,
-        rows: &mut [f64],
+        mut visit: impl FnMut(usize, [f64; 6]),
     ) {
         let (block, lane) = place(body);
         let rot: M3 = gather(&work[block].rot, lane);
+        let motions = unit_motions(&work[block].inverse_of(lane), &rot);
         for &incidence in &self.incidences[self.starts[body]..self.starts[body + 1]] {
-            let (island, node) = self.joints_place(incidence.joint as usize);
+            let joint = incidence.joint as usize;
+            let (island, node) = self.joints_place(joint);
             let row = self.islands[island].matrix.pattern().row(node);
             let (side, points) = self.side(incidence);
             let general = side.rows(&self.general);
-            reach_side(side, points, general, &rot, p, shift, &mut rows[row..]);
+            let mut columns = [[0.0; MAX_BLOCK]; 6];
+            for (column, (shift, p)) in columns.iter_mut().zip(&motions) {
+                reach_side(side, points, general, &rot, p, shift, column);
+            }
+            for k in 0..self.rows_of(joint).len() {
+                visit(row + k, columns.map(|column| column[k]));
+            }
         }
     }
 
-    /// Overwrites the rows of an island by the forces that answer them, N.
-    pub(crate) fn answer(&mut self, island: usize, rows: &mut [f64]) {
-        self.islands[island].answer(rows);
+    /// Overwrites six columns of rows of an island by the forces that answer them, N.
+    pub(crate) fn answer_six(&mut self, island: usize, rows: &mut [[f64; 6]]) {
+        self.islands[island].answer_six(rows);
+    }
+
+    /// Chooses the joints at these bodies of an island for `answer_chosen`.
+    pub(crate) fn choose(&mut self, island: usize, bodies: impl Iterator<Item = usize>) {
+        let Dual {
+            islands,
+            incidences,
+            starts,
+            places,
+            ..
+        } = self;
+        let at_body = |body: usize| &incidences[starts[body]..starts[body + 1]];
+        let joints = bodies.flat_map(at_body).map(|at| at.joint as usize);
+        islands[island].choose(joints.map(|joint| places[joint].1 as usize));
+    }
+
+    /// Overwrites the rows of an island, which are zero but at the chosen joints, by the forces that
+    /// answer them there, N.
+    pub(crate) fn answer_chosen(&mut self, island: usize, rows: &mut [f64]) {
+        self.islands[island].answer_chosen(rows);
     }
 
     /// What a body answers to a force and a torque on it when its own joints do and the bodies
@@ -88,29 +118,12 @@ impl Dual {
         let rot: M3 = gather(&work[block].rot, lane);
         let inverse = work[block].inverse_of(lane);
         let mut b = [[0.0; MOST_OWN_ROWS]; 6];
-        for (axis, column) in b.iter_mut().enumerate() {
-            let mut unit = [0.0; 3];
-            unit[axis % 3] = 1.0;
-            let (shift, p) = if axis < 3 {
-                (scale(&unit, inverse.translation), [0.0; 9])
-            } else {
-                (
-                    [0.0; 3],
-                    inverse.solve(&skew_matrix(&scale(&tmul_vec(&rot, &unit), 0.5))),
-                )
-            };
+        let motions = unit_motions(&inverse, &rot);
+        for (column, (shift, p)) in b.iter_mut().zip(&motions) {
             for (k, at) in at_body.iter().enumerate() {
                 let (side, points) = self.side(*at);
                 let out = &mut column[first[k]..first[k + 1]];
-                reach_side(
-                    side,
-                    points,
-                    side.rows(&self.general),
-                    &rot,
-                    &p,
-                    &shift,
-                    out,
-                );
+                reach_side(side, points, side.rows(&self.general), &rot, p, shift, out);
             }
         }
         if !forward(&mut matrix[..rows * rows], rows, &mut b) {
@@ -159,31 +172,19 @@ impl Dual {
             }
         }
     }
+}
 
-    /// Displacement of the centre and increment P of A (body frame) of a body under the forces
-    /// of its island's rows.
-    pub(crate) fn reached(&self, work: &[NewtonBlock], body: usize, forces: &[f64]) -> (V3, M3) {
-        let (block, lane) = place(body);
-        let rot: M3 = gather(&work[block].rot, lane);
-        let (mut thrust, mut load) = ([0.0; 3], [0.0; 9]);
-        for &incidence in &self.incidences[self.starts[body]..self.starts[body + 1]] {
-            let (island, node) = self.joints_place(incidence.joint as usize);
-            let mut row = self.islands[island].matrix.pattern().row(node);
-            let (side, points) = self.side(incidence);
-            if points {
-                let force = scale(&[forces[row], forces[row + 1], forces[row + 2]], -side.sign);
-                thrust = add(&thrust, &force);
-                load = axpy9(&load, 1.0, &side.point_load(&rot, &force));
-                row += 3;
-            }
-            for (k, general) in side.rows(&self.general).iter().enumerate() {
-                load = axpy9(&load, -forces[row + k], &general.a);
-                thrust = axpy(&thrust, -forces[row + k], &general.t);
-            }
+/// Displacement and increment P of A of a body under a unit force (first three) or torque, world,
+/// if it had no joints.
+fn unit_motions(inverse: &Inverse, rot: &M3) -> [(V3, M3); 6] {
+    std::array::from_fn(|axis| {
+        let mut unit = [0.0; 3];
+        unit[axis % 3] = 1.0;
+        match axis < 3 {
+            true => (scale(&unit, inverse.translation), [0.0; 9]),
+            false => ([0.0; 3], increment(inverse, rot, &unit)),
         }
-        let inverse = work[block].inverse_of(lane);
-        (scale(&thrust, inverse.translation), inverse.solve(&load))
-    }
+    })
 }
 
 /// Adds `J δ` of one end of a joint to its rows, as many as there is room for.
