@@ -308,7 +308,9 @@ impl Movers {
         self.rhs.clear();
         self.rhs.resize(rows as usize, 0.0);
         for index in range.clone() {
-            self.levers.push(index, &wrench[index], &mut self.rhs);
+            if wrench[index] != [[0.0; 3]; 2] {
+                self.levers.push(index, &wrench[index], &mut self.rhs);
+            }
         }
         dual.answer_chosen(island as usize, &mut self.rhs);
         for index in range {
@@ -390,6 +392,10 @@ fn respond_cluster(
         let at = cluster.offset as usize + row * count;
         let mut total = [[0.0; 3]; 2];
         for (block, [force, torque]) in blocks[at..at + count].iter().zip(&wrench[first..]) {
+            // Most are only near.
+            if [force, torque] == [&[0.0; 3]; 2] {
+                continue;
+            }
             let [shift, turn] = times_block(block, force, torque);
             total = [add(&total[0], &shift), add(&total[1], &turn)];
         }
