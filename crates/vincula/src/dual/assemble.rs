@@ -113,7 +113,10 @@ impl Dual {
         let end = self.end(incidence);
         let mut values = [0.0; 36];
         let n = if incidence.port != NO_PORT {
-            let own: S3 = gather(&self.ports[block].own[incidence.port as usize], lane);
+            let own: S3 = gather(
+                &self.ports[block].compliances.own[incidence.port as usize],
+                lane,
+            );
             couple(&mut values, end, end, response, Some(&full(&own)))
         } else {
             couple(&mut values, end, end, response, None)

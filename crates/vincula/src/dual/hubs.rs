@@ -99,11 +99,11 @@ impl Dual {
         let ports = &self.ports[block];
         let matrix = &mut self.islands[hub.island as usize].matrix;
         let target = matrix.diagonal_mut(hub.node as usize);
-        let own: [M3; 2] = std::array::from_fn(|k| full(&gather(&ports.own[k], lane)));
+        let own: [M3; 2] = std::array::from_fn(|k| full(&gather(&ports.compliances.own[k], lane)));
         if count == 1 {
             write_stiffness::<3>(own[0], tau, target);
         } else {
-            let mutual: M3 = gather(&ports.mutual, lane);
+            let mutual: M3 = gather(&ports.compliances.mutual, lane);
             let mut w = [0.0; 36];
             for r in 0..3 {
                 for c in 0..3 {

@@ -154,7 +154,7 @@ impl Source {
     fn write(&self, ports: &[PortBlock], work: &[NewtonBlock], target: &mut [f64]) {
         let own = |body: u32, port: u8| -> M3 {
             let (block, lane) = place(body as usize);
-            full(&gather(&ports[block].own[port as usize], lane))
+            full(&gather(&ports[block].compliances.own[port as usize], lane))
         };
         let tau = |body: u32| {
             let (block, lane) = place(body as usize);
@@ -169,7 +169,7 @@ impl Source {
             }
             Source::Mutual { body, sign, back } => {
                 let (block, lane) = place(body as usize);
-                let mutual: M3 = gather(&ports[block].mutual, lane);
+                let mutual: M3 = gather(&ports[block].compliances.mutual, lane);
                 let mutual = if back { transpose(&mutual) } else { mutual };
                 target.copy_from_slice(&mutual.map(|x| sign * x));
             }

@@ -41,7 +41,7 @@ impl Joints<'_> {
     pub fn prepare(&self, n: &NewtonBlock, ports: &mut PortBlock) {
         self.find_compliances(n, ports);
         if !self.empty {
-            ports::find_places(self.level, n, ports);
+            ports::find_places(self.level, n, &ports.point, &mut ports.place);
             if let Some(axles) = &mut ports.axles {
                 axles::find_before(self.level, n, axles);
             }
@@ -51,14 +51,14 @@ impl Joints<'_> {
     /// Compliances of the points of a block of bodies that has turned since its free solve.
     pub fn find_compliances(&self, n: &NewtonBlock, ports: &mut PortBlock) {
         if !self.empty {
-            ports::find_compliances(self.level, n, ports);
+            ports::find_compliances(self.level, n, &ports.point, &mut ports.compliances);
         }
     }
 
     /// Places of the points of a block of bodies that has moved.
     pub fn find_places(&self, n: &NewtonBlock, ports: &mut PortBlock) {
         if !self.empty {
-            ports::find_places(self.level, n, ports);
+            ports::find_places(self.level, n, &ports.point, &mut ports.place);
             if let Some(axles) = &mut ports.axles {
                 axles::find_world(self.level, n, axles);
             }
@@ -68,7 +68,7 @@ impl Joints<'_> {
     /// Velocities of the points of a block of bodies, for rates in the body frame.
     pub fn find_velocities(&self, n: &NewtonBlock, ports: &mut PortBlock) {
         if !self.empty {
-            ports::find_velocities(self.level, n, ports);
+            ports::find_velocities(self.level, n, &ports.point, &mut ports.place);
             if let Some(axles) = &mut ports.axles {
                 axles::find_rates(self.level, n, axles);
             }
@@ -97,7 +97,7 @@ impl Joints<'_> {
                 }
             }
         }
-        ports::put_loads(self.level, ports, n);
+        ports::put_loads(self.level, &ports.point, &ports.force, n);
         ports.force = NO_POINTS;
         if let Some(axles) = &ports.axles {
             axles::put_loads(self.level, axles, n);

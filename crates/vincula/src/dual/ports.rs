@@ -23,6 +23,23 @@ pub(crate) type Points = [[Lane; 3]; PORTS];
 /// Zero everywhere.
 pub(crate) const NO_POINTS: Points = [[[0.0; LANES]; 3]; PORTS];
 
+/// How the points of eight bodies give way.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Compliances {
+    /// Compliance of each point, world, m/N: xx, yy, zz, xy, xz, yz.
+    pub own: [[Lane; 6]; PORTS],
+    /// Displacement of the first point under a force at the second, world, m/N.
+    pub mutual: [Lane; 9],
+}
+
+impl Compliances {
+    pub(crate) const NONE: Compliances = Compliances {
+        own: [[[0.0; LANES]; 6]; PORTS],
+        mutual: [[0.0; LANES]; 9],
+    };
+}
+
 /// Points, and what the kernels find at them, for eight bodies.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
@@ -31,10 +48,7 @@ pub(crate) struct PortBlock {
     pub point: [[Lane; 3]; PORTS],
     /// Place (m) or velocity (m/s) of the points, world.
     pub place: [[Lane; 3]; PORTS],
-    /// Compliance of each point, world, m/N: xx, yy, zz, xy, xz, yz.
-    pub own: [[Lane; 6]; PORTS],
-    /// Displacement of the first point under a force at the second, world, m/N.
-    pub mutual: [Lane; 9],
+    pub compliances: Compliances,
     /// `Jᵀλ` at the points, world, N; zero but for the time from `load` to `Dual::put_loads`.
     pub force: [[Lane; 3]; PORTS],
     /// Square rows that go with the points.
@@ -45,8 +59,7 @@ impl PortBlock {
     pub(crate) const NONE: PortBlock = PortBlock {
         point: [[[0.0; LANES]; 3]; PORTS],
         place: [[[0.0; LANES]; 3]; PORTS],
-        own: [[[0.0; LANES]; 6]; PORTS],
-        mutual: [[0.0; LANES]; 9],
+        compliances: Compliances::NONE,
         force: [[[0.0; LANES]; 3]; PORTS],
         axles: None,
     };
@@ -55,66 +68,66 @@ impl PortBlock {
     #[inline(always)]
     pub(super) fn between(&self, one: u8, other: u8, lane: usize) -> M3 {
         match one.cmp(&other) {
-            Ordering::Equal => full(&gather(&self.own[one as usize], lane)),
-            Ordering::Less => gather(&self.mutual, lane),
-            Ordering::Greater => transpose(&gather(&self.mutual, lane)),
+            Ordering::Equal => full(&gather(&self.compliances.own[one as usize], lane)),
+            Ordering::Less => gather(&self.compliances.mutual, lane),
+            Ordering::Greater => transpose(&gather(&self.compliances.mutual, lane)),
         }
     }
 }
 
 kernel! {
     /// Places of the points.
-    pub(crate) fn find_places(n: &NewtonBlock, ports: &mut PortBlock) = find_places_lanes
+    pub(crate) fn find_places(n: &NewtonBlock, points: &Points, places: &mut Points) = find_places_lanes
 }
 
 #[inline(always)]
-fn find_places_lanes(n: &NewtonBlock, ports: &mut PortBlock) {
+fn find_places_lanes(n: &NewtonBlock, points: &Points, places: &mut Points) {
     for lane in 0..LANES {
         let a: M3 = gather(&n.a, lane);
         let t: V3 = gather(&n.t, lane);
         for k in 0..PORTS {
-            let p = add(&mul_vec(&a, &gather(&ports.point[k], lane)), &t);
-            scatter(&mut ports.place[k], lane, &p);
+            let p = add(&mul_vec(&a, &gather(&points[k], lane)), &t);
+            scatter(&mut places[k], lane, &p);
         }
     }
 }
 
 kernel! {
     /// Velocities of the points, for rates in the body frame.
-    pub(crate) fn find_velocities(n: &NewtonBlock, ports: &mut PortBlock) = find_velocities_lanes
+    pub(crate) fn find_velocities(n: &NewtonBlock, points: &Points, velocities: &mut Points) = find_velocities_lanes
 }
 
 #[inline(always)]
-fn find_velocities_lanes(n: &NewtonBlock, ports: &mut PortBlock) {
+fn find_velocities_lanes(n: &NewtonBlock, points: &Points, velocities: &mut Points) {
     for lane in 0..LANES {
         let rot: M3 = gather(&n.rot, lane);
         let rate: M3 = gather(&n.w, lane);
         let v: V3 = gather(&n.v, lane);
         for k in 0..PORTS {
-            let local = mul_vec(&rate, &gather(&ports.point[k], lane));
+            let local = mul_vec(&rate, &gather(&points[k], lane));
             let u = add(&mul_vec(&rot, &local), &v);
-            scatter(&mut ports.place[k], lane, &u);
+            scatter(&mut velocities[k], lane, &u);
         }
     }
 }
 
 kernel! {
     /// Compliances at the points.
-    pub(crate) fn find_compliances(n: &NewtonBlock, ports: &mut PortBlock) = find_compliances_lanes
+    pub(crate) fn find_compliances(n: &NewtonBlock, points: &Points, w: &mut Compliances) = find_compliances_lanes
 }
 
 #[inline(always)]
-fn find_compliances_lanes(n: &NewtonBlock, ports: &mut PortBlock) {
+fn find_compliances_lanes(n: &NewtonBlock, points: &Points, w: &mut Compliances) {
     let mut off = [0.0; LANES];
     for lane in 0..LANES {
-        let [a, b]: [V3; 2] = [0, 1].map(|k| gather(&ports.point[k], lane));
+        let [a, b]: [V3; 2] = [0, 1].map(|k| gather(&points[k], lane));
         let [x, y, z] = [0, 1, 2].map(|k| a[k].abs() + b[k].abs());
         off[lane] = (x * y + x * z + y * z) - STRAIGHT * (x * x + y * y + z * z);
     }
     if all(&off, |off| off <= 0.0) {
-        find_straight_compliances(n, ports);
+        find_straight_compliances(n, points, w);
     } else {
-        find_any_compliances(n, ports);
+        find_any_compliances(n, points, w);
     }
 }
 
@@ -124,7 +137,7 @@ const STRAIGHT: f64 = 1e-15;
 /// For points on one principal axis of each body. Then `W̄ = diag(w)`, and with the columns r of R
 /// `R W̄ Rᵀ = w₂ + (w₀ − w₂) r₀r₀ᵀ + (w₁ − w₂) r₁r₁ᵀ`.
 #[inline(always)]
-fn find_straight_compliances(n: &NewtonBlock, ports: &mut PortBlock) {
+fn find_straight_compliances(n: &NewtonBlock, points: &Points, w: &mut Compliances) {
     for lane in 0..LANES {
         let r: M3 = gather(&n.rot, lane);
         let square = |i: usize| {
@@ -142,41 +155,41 @@ fn find_straight_compliances(n: &NewtonBlock, ports: &mut PortBlock) {
             }
             [s[0] + w[2], s[1] + w[2], s[2] + w[2], s[3], s[4], s[5]]
         };
-        let [a, b]: [V3; 2] = [0, 1].map(|k| gather(&ports.point[k], lane));
-        scatter(&mut ports.own[0], lane, &turned(&a, &a));
-        scatter(&mut ports.own[1], lane, &turned(&b, &b));
-        scatter(&mut ports.mutual, lane, &full(&turned(&a, &b)));
+        let [a, b]: [V3; 2] = [0, 1].map(|k| gather(&points[k], lane));
+        scatter(&mut w.own[0], lane, &turned(&a, &a));
+        scatter(&mut w.own[1], lane, &turned(&b, &b));
+        scatter(&mut w.mutual, lane, &full(&turned(&a, &b)));
     }
 }
 
 #[inline(always)]
-fn find_any_compliances(n: &NewtonBlock, ports: &mut PortBlock) {
+fn find_any_compliances(n: &NewtonBlock, points: &Points, w: &mut Compliances) {
     for lane in 0..LANES {
         let rot: M3 = gather(&n.rot, lane);
         let inverse = n.inverse_of(lane);
-        let first: V3 = gather(&ports.point[0], lane);
-        let second: V3 = gather(&ports.point[1], lane);
+        let first: V3 = gather(&points[0], lane);
+        let second: V3 = gather(&points[1], lane);
         let turn = |local: &M3| mult(&mul(&rot, local), &rot);
         let own = |w: &M3| [w[0], w[4], w[8], w[1], w[2], w[5]];
         let w0 = turn(&inverse.compliance(&first, &first));
         let w1 = turn(&inverse.compliance(&second, &second));
         let w01 = turn(&inverse.compliance(&first, &second));
-        scatter(&mut ports.own[0], lane, &own(&w0));
-        scatter(&mut ports.own[1], lane, &own(&w1));
-        scatter(&mut ports.mutual, lane, &w01);
+        scatter(&mut w.own[0], lane, &own(&w0));
+        scatter(&mut w.own[1], lane, &own(&w1));
+        scatter(&mut w.mutual, lane, &w01);
     }
 }
 
 kernel! {
     /// Puts the forces at the points on the bodies.
-    pub(crate) fn put_loads(ports: &PortBlock, n: &mut NewtonBlock) = put_loads_lanes
+    pub(crate) fn put_loads(points: &Points, forces: &Points, n: &mut NewtonBlock) = put_loads_lanes
 }
 
 #[inline(always)]
-fn put_loads_lanes(ports: &PortBlock, n: &mut NewtonBlock) {
+fn put_loads_lanes(points: &Points, forces: &Points, n: &mut NewtonBlock) {
     for lane in 0..LANES {
         let rot: M3 = gather(&n.rot, lane);
-        let (load, thrust) = load_at(&rot, &ports.point, &ports.force, lane);
+        let (load, thrust) = load_at(&rot, points, forces, lane);
         let before: M3 = gather(&n.load, lane);
         scatter(&mut n.load, lane, &axpy9(&before, 1.0, &load));
         let before: V3 = gather(&n.thrust, lane);

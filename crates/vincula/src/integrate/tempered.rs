@@ -100,7 +100,7 @@ fn predict_lanes(
 }
 
 /// How the joint load of the last step turns eight bodies, axis by axis.
-type Turnings = [Lane; 6];
+type Turnings = [Lane; 9];
 
 /// Steps 1 and 2: the velocity, the angular momentum and the turn Q after the flight, the rate of
 /// strain in `p`; how the load of the joints acts.
@@ -114,7 +114,7 @@ pub(super) fn set_off(
     n: &mut NewtonBlock,
 ) -> Turnings {
     let h = scheme.h;
-    let mut turnings = [[0.0; LANES]; 6];
+    let mut turnings = [[0.0; LANES]; 9];
     for lane in 0..LANES {
         let body = params.affine(lane);
         let rot: M3 = gather(&n.rot, lane);
@@ -211,6 +211,8 @@ pub(crate) struct Turning {
     implicit: V3,
     /// Angle per torque of what acts before the flight, `(1 − φ)/(c I + α K)`, 1/(N m).
     response: V3,
+    /// Part of φ from which the slow part of the rotation is spared.
+    spared: V3,
 }
 
 impl Turning {
@@ -222,7 +224,7 @@ impl Turning {
         let Scheme {
             h, c, tempering, ..
         } = scheme;
-        let phi = tempering.phi(*h, &load, &body.inverse_inertia);
+        let [phi, spared] = tempering.phi_and_spared(*h, &load, &body.inverse_inertia);
         let (mut implicit, mut stiff) = ([0.0; 3], [0.0; 3]);
         for axis in 0..3 {
             implicit[axis] = tempering.implicit_fraction(phi[axis]) * k[axis];
@@ -232,22 +234,27 @@ impl Turning {
         for axis in 0..3 {
             response[axis] *= 1.0 - phi[axis];
         }
-        Turning { implicit, response }
+        Turning {
+            implicit,
+            response,
+            spared: times(&phi, &spared),
+        }
     }
 
-    /// As six numbers.
+    /// As nine numbers.
     #[inline(always)]
-    fn numbers(&self) -> [f64; 6] {
-        let [a, b] = [self.implicit, self.response];
-        [a[0], a[1], a[2], b[0], b[1], b[2]]
+    fn numbers(&self) -> [f64; 9] {
+        let [a, b, c] = [self.implicit, self.response, self.spared];
+        [a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2]]
     }
 
-    /// From six numbers.
+    /// From nine numbers.
     #[inline(always)]
-    fn of(x: &[f64; 6]) -> Turning {
+    fn of(x: &[f64; 9]) -> Turning {
         Turning {
             implicit: [x[0], x[1], x[2]],
             response: [x[3], x[4], x[5]],
+            spared: [x[6], x[7], x[8]],
         }
     }
 
@@ -282,19 +289,13 @@ fn start_frame_load(
     let torque = scale(&axial(&tmul(q, held)), -2.0);
     let load = turning.load(body, scheme, &torque);
     // Lever arms of the start for the slow part of the turn, which is never tempered.
-    let k = body.load_stiffness(held);
     let turn = scale(slow, scheme.h);
-    let mut steady = sub(
+    let steady = sub(
         &axial(&mul(&skew_matrix(&turn), held)),
         &cross(&turn, &axial(held)),
     );
-    let [phi, spared] = scheme
-        .tempering
-        .phi_and_spared(scheme.h, &k, &body.inverse_inertia);
-    for axis in 0..3 {
-        steady[axis] *= phi[axis] * spared[axis];
-    }
-    axpy9(&load, 1.0, &skew_matrix(&steady))
+    let spared = times(&steady, &turning.spared);
+    axpy9(&load, 1.0, &skew_matrix(&spared))
 }
 
 kernel! {

@@ -330,11 +330,14 @@ fn assemble_in<const LINE: bool>(
     for r in 0..3 {
         for c in 0..=r {
             let at = ENTRY[r][c];
-            let a = before::<LINE>(&last.ports.own[1][at], &own.ports.own[1][at]);
-            node.diagonal[r][c] = plus(&a, &own.ports.own[0][at]);
+            let a = before::<LINE>(
+                &last.ports.compliances.own[1][at],
+                &own.ports.compliances.own[1][at],
+            );
+            node.diagonal[r][c] = plus(&a, &own.ports.compliances.own[0][at]);
         }
         for c in 0..3 {
-            node.coupling[r][c] = own.ports.mutual[3 * r + c].map(|x| -x);
+            node.coupling[r][c] = own.ports.compliances.mutual[3 * r + c].map(|x| -x);
         }
         for c in 0..ROWS {
             node.coupling[r][3 + c] = own.axles.points[ROWS + c][0][r].map(|x| -x);

@@ -130,8 +130,8 @@ impl Joints {
         squares::add_loads(level, params, &pass.scheme, &torque, n);
         newton::free_solve(level, params, &pass.scheme, Stiffening::Tempered, n);
         let slot = &mut self.shape.slots[block + 1];
-        ports::find_compliances(level, n, &mut slot.ports);
-        ports::find_places(level, n, &mut slot.ports);
+        ports::find_compliances(level, n, &slot.ports.point, &mut slot.ports.compliances);
+        ports::find_places(level, n, &slot.ports.point, &mut slot.ports.place);
         axles::find_before(level, n, &mut slot.axles);
     }
 
@@ -171,7 +171,7 @@ impl Joints {
         let slot = &mut self.shape.slots[block + 1];
         let next = self.rows.get(block + 1).unwrap_or(&NO_ROWS);
         joints::put_forces(level, layout, &self.rows[block], next, slot);
-        ports::put_loads(level, &slot.ports, n);
+        ports::put_loads(level, &slot.ports.point, &slot.ports.force, n);
         axles::put_loads(level, &slot.axles, n);
     }
 
@@ -191,7 +191,7 @@ impl Joints {
     /// Finds where the points and axes of a block are, and the gaps of its joints.
     fn locate(&mut self, level: Level, block: usize, n: &NewtonBlock) -> f64 {
         let slot = &mut self.shape.slots[block + 1];
-        ports::find_places(level, n, &mut slot.ports);
+        ports::find_places(level, n, &slot.ports.point, &mut slot.ports.place);
         axles::find_world(level, n, &mut slot.axles);
         self.find_gaps(level, block)
     }
@@ -220,7 +220,7 @@ impl Joints {
 
     fn find_rates(&mut self, level: Level, n: &NewtonBlock, block: usize) {
         let slot = &mut self.shape.slots[block + 1];
-        ports::find_velocities(level, n, &mut slot.ports);
+        ports::find_velocities(level, n, &slot.ports.point, &mut slot.ports.place);
         axles::find_rates(level, n, &mut slot.axles);
     }
 

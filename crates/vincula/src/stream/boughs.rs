@@ -24,7 +24,8 @@
 //!
 //! However many children a body has, it costs the same, and each child adds to K and f.
 
-use crate::dual::ports::{Points, PortBlock};
+use super::record::Slot;
+use crate::dual::ports::Points;
 use crate::kernel;
 use crate::math::lanes::{LANES, Lane, gather, scatter};
 use crate::math::small::*;
@@ -104,10 +105,10 @@ impl Bough {
 
     /// Eliminates one body; false if that is not safe. `hangs` is one if it has a parent, or zero.
     #[inline(always)]
-    pub fn eliminate(&mut self, lane: usize, ports: &PortBlock, hangs: f64) -> bool {
-        let own: [S3; 2] = [0, 1].map(|port| gather(&ports.own[port], lane));
-        let [base, tip]: [V3; 2] = [0, 1].map(|port| gather(&ports.place[port], lane));
-        let mutual: M3 = gather(&ports.mutual, lane);
+    pub fn eliminate(&mut self, lane: usize, slot: &Slot, hangs: f64) -> bool {
+        let own: [S3; 2] = [0, 1].map(|port| gather(&slot.compliances.own[port], lane));
+        let [base, tip]: [V3; 2] = [0, 1].map(|port| gather(&slot.place[port], lane));
+        let mutual: M3 = gather(&slot.compliances.mutual, lane);
         let k = full(&gather(&self.stiffness, lane));
         let mut loaded = mul(&full(&own[1]), &k);
         for e in [0, 4, 8] {
@@ -173,14 +174,14 @@ fn inverse(s: &S3, whole: &S3) -> (S3, bool) {
 
 kernel! {
     /// Eliminates eight bodies of which none hangs from another; false if that is not safe.
-    pub(super) fn eliminate(bough: &mut Bough, ports: &PortBlock, hangs: &Lane) -> bool = eliminate_all
+    pub(super) fn eliminate(bough: &mut Bough, slot: &Slot, hangs: &Lane) -> bool = eliminate_all
 }
 
 #[inline(always)]
-fn eliminate_all(bough: &mut Bough, ports: &PortBlock, hangs: &Lane) -> bool {
+fn eliminate_all(bough: &mut Bough, slot: &Slot, hangs: &Lane) -> bool {
     let mut safe = true;
     for lane in 0..LANES {
-        safe &= bough.eliminate(lane, ports, hangs[lane]);
+        safe &= bough.eliminate(lane, slot, hangs[lane]);
     }
     safe
 }

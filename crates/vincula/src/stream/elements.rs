@@ -10,7 +10,8 @@
 //! and the points are where joints want them when the forces at every vertex cancel. A body that is
 //! held at one point only has `K = W₀⁻¹`.
 
-use crate::dual::ports::{Points, PortBlock};
+use super::record::Slot;
+use crate::dual::ports::Points;
 use crate::kernel;
 use crate::math::lanes::{LANES, Lane, gather, scatter};
 use crate::math::small::*;
@@ -62,14 +63,14 @@ impl Element {
 
 kernel! {
     /// Finds the stiffness, and takes the places. `both` is one for a body with two points.
-    pub(super) fn stiffen(ports: &PortBlock, both: &Lane, element: &mut Element) = stiffen_all
+    pub(super) fn stiffen(slot: &Slot, both: &Lane, element: &mut Element) = stiffen_all
 }
 
 #[inline(always)]
-fn stiffen_all(ports: &PortBlock, both: &Lane, element: &mut Element) {
+fn stiffen_all(slot: &Slot, both: &Lane, element: &mut Element) {
     for lane in 0..LANES {
-        let [first, second]: [S3; 2] = [0, 1].map(|port| gather(&ports.own[port], lane));
-        let mutual: M3 = gather(&ports.mutual, lane);
+        let [first, second]: [S3; 2] = [0, 1].map(|port| gather(&slot.compliances.own[port], lane));
+        let mutual: M3 = gather(&slot.compliances.mutual, lane);
         let (alone, _) = invert_sym(&first);
         let across = mul(&full(&alone), &mutual);
         let bent = sym(&tmul(&mutual, &across));
@@ -87,7 +88,7 @@ fn stiffen_all(ports: &PortBlock, both: &Lane, element: &mut Element) {
         scatter(&mut element.own[1], lane, &other);
         scatter(&mut element.mutual, lane, &between);
     }
-    element.places = ports.place;
+    element.places = slot.place;
 }
 
 kernel! {

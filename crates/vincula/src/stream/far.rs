@@ -98,7 +98,7 @@ impl<'a, T: Ties> Far<'a, T> {
             let is_bent = iterations == 1 && !settled && update <= BENT;
             if is_bent {
                 self.room.each(threads, |at| {
-                    bend(pass, at.turn, at.n, at.slot);
+                    bend(pass, at.block, at.turn, at.n, at.slot);
                     Some([0.0; 2])
                 });
                 self.ties
@@ -130,7 +130,7 @@ impl<'a, T: Ties> Far<'a, T> {
         let (pass, threads) = (self.pass, self.ties.threads());
         let found = self.room.each(threads, |at| {
             let update = press(pass, at.block, at.n, at.slot);
-            ports::find_places(pass.level, at.n, &mut at.slot.ports);
+            ports::find_places(pass.level, at.n, pass.points(at.block), &mut at.slot.place);
             let turn = if is_bent { at.turn } else { &newton::STRAIGHT };
             let settled = match slow {
                 true => update <= pass.rule.rotation,
@@ -153,8 +153,8 @@ impl<'a, T: Ties> Far<'a, T> {
         self.room.each(threads, |at| {
             let params = pass.params(at.block);
             newton::free_solve(level, params, &pass.scheme, stiffening, at.n);
-            ports::find_compliances(level, at.n, &mut at.slot.ports);
-            ports::find_places(level, at.n, &mut at.slot.ports);
+            ports::find_compliances(level, at.n, pass.points(at.block), &mut at.slot.compliances);
+            ports::find_places(level, at.n, pass.points(at.block), &mut at.slot.place);
             Some([0.0; 2])
         })?;
         Some(())
@@ -172,9 +172,14 @@ impl<'a, T: Ties> Far<'a, T> {
                 passes::turn(pass, at.block, far, at.n)?;
             }
             if far {
-                ports::find_compliances(pass.level, at.n, &mut at.slot.ports);
+                ports::find_compliances(
+                    pass.level,
+                    at.n,
+                    pass.points(at.block),
+                    &mut at.slot.compliances,
+                );
             }
-            find_drifts(pass, at.n, at.slot);
+            find_drifts(pass, at.block, at.n, at.slot);
             Some([0.0; 2])
         })?;
         // The factors of a step that was only bent are somewhat old: one solve leaves a drift.
@@ -195,7 +200,12 @@ impl<'a, T: Ties> Far<'a, T> {
                     // What the old matrix did too much lies in what the new one projects away.
                     fresh = true;
                     self.room.each(threads, |at| {
-                        ports::find_compliances(pass.level, at.n, &mut at.slot.ports);
+                        ports::find_compliances(
+                            pass.level,
+                            at.n,
+                            pass.points(at.block),
+                            &mut at.slot.compliances,
+                        );
                         Some([0.0; 2])
                     });
                 }
@@ -213,10 +223,10 @@ impl<'a, T: Ties> Far<'a, T> {
                     passes::finish(pass, at.block, true, at.n, at.slot, at.ending)?;
                     return Some([0.0; 2]);
                 }
-                ports::put_loads(pass.level, &at.slot.ports, at.n);
+                ports::put_loads(pass.level, pass.points(at.block), &at.slot.force, at.n);
                 tempered::project_add(pass.level, first, &pass.scheme, at.n);
                 if repeats {
-                    find_drifts(pass, at.n, at.slot);
+                    find_drifts(pass, at.block, at.n, at.slot);
                 } else {
                     passes::end(pass, at.block, at.n, at.ending)?;
                 }
@@ -274,9 +284,9 @@ impl<T: Ties> Iterates for Far<'_, T> {
 }
 
 /// How far the points would move in a step, to where places are, m.
-fn find_drifts(pass: &Pass, n: &NewtonBlock, slot: &mut Slot) {
-    ports::find_velocities(pass.level, n, &mut slot.ports);
-    let places = slot.ports.place.as_flattened_mut().as_flattened_mut();
+fn find_drifts(pass: &Pass, block: usize, n: &NewtonBlock, slot: &mut Slot) {
+    ports::find_velocities(pass.level, n, pass.points(block), &mut slot.place);
+    let places = slot.place.as_flattened_mut().as_flattened_mut();
     places.iter_mut().for_each(|v| *v *= pass.scheme.h);
 }
 

@@ -8,7 +8,7 @@ use super::passes::{Pass, answer, finish, note, prepare};
 use super::record::Slot;
 use super::room::Room;
 use crate::dual::larger;
-use crate::dual::ports::{NO_POINTS, Points, PortBlock};
+use crate::dual::ports::{NO_POINTS, Points};
 use crate::integrate::newton::NewtonBlock;
 use crate::joint::JointKind;
 use crate::math::lanes::{LANES, Lane, gather, place, scatter};
@@ -190,22 +190,22 @@ impl Grove {
                 false => (&mut local, &mut slot),
             };
             prepare(pass, block, false, n, slot)?;
-            self.eliminate(pass, block, &slot.ports)?;
+            self.eliminate(pass, block, slot)?;
         }
         Some(())
     }
 
     /// Eliminates the bodies of a block, after those that hang from them.
-    fn eliminate(&mut self, pass: &Pass, block: usize, ports: &PortBlock) -> Option<()> {
+    fn eliminate(&mut self, pass: &Pass, block: usize, slot: &Slot) -> Option<()> {
         let hung = &self.hung[block];
         let mut safe = true;
         if !hung.nested {
-            safe = boughs::eliminate(pass.level, &mut self.boughs[block], ports, &hung.hangs);
+            safe = boughs::eliminate(pass.level, &mut self.boughs[block], slot, &hung.hangs);
         }
         for lane in (0..LANES).rev() {
             if hung.nested {
                 let bough = &mut self.boughs[block];
-                safe &= bough.eliminate(lane, ports, hung.hangs[lane]);
+                safe &= bough.eliminate(lane, slot, hung.hangs[lane]);
             }
             if let Parent::Body(body) = hung.parents[lane] {
                 let (stiffness, pull) = self.boughs[block].share(lane);
@@ -285,7 +285,7 @@ impl Grove {
         let (mut local, mut slot) = (NewtonBlock::ZERO, Slot::ZERO);
         let (mut update, mut open) = (0.0, 0.0);
         for block in 0..self.hung.len() {
-            self.descend(pass, block, 1.0, forces, &mut slot.ports.force);
+            self.descend(pass, block, 1.0, forces, &mut slot.force);
             self.boughs[block].clear_pull();
             let n = room.newton.get_mut(block).unwrap_or(&mut local);
             update = larger(answer(pass, block, kept, n, &mut slot)?, update);
@@ -294,9 +294,9 @@ impl Grove {
                 note(pass.level, n, &mut room.next[block]);
             }
             self.drifts[block] = slot.drifts(pass.scheme.h);
-            self.tips[block] = slot.ports.place[1];
+            self.tips[block] = slot.place[1];
             let tip = |above: usize| &self.tips[above];
-            open = larger(self.hung[block].open(&slot.ports.place[0], 1.0, tip), open);
+            open = larger(self.hung[block].open(&slot.place[0], 1.0, tip), open);
         }
         Some([update, open])
     }
@@ -307,10 +307,10 @@ impl Grove {
         let (mut local, mut slot) = (NewtonBlock::ZERO, Slot::ZERO);
         let unknowns = std::mem::take(&mut room.newton);
         for block in 0..self.hung.len() {
-            self.descend(pass, block, 0.0, forces, &mut slot.ports.force);
+            self.descend(pass, block, 0.0, forces, &mut slot.force);
             self.boughs[block].clear();
             let n = unknowns.get_mut(block).unwrap_or(&mut local);
-            finish(pass, block, kept, n, &mut slot, room.ending(block))?;
+            finish(pass, block, kept, n, &slot, room.ending(block))?;
         }
         Some(())
     }
@@ -332,13 +332,13 @@ impl Ties for Grove {
         if fresh {
             self.clear_boughs();
             for (block, slot) in slots.iter().enumerate().rev() {
-                self.eliminate(pass, block, &slot.ports)?;
+                self.eliminate(pass, block, slot)?;
             }
         } else {
-            self.gather_up(pass, |block| &slots[block].ports.place);
+            self.gather_up(pass, |block| &slots[block].place);
         }
         for (block, slot) in slots.iter_mut().enumerate() {
-            self.descend(pass, block, world, forces, &mut slot.ports.force);
+            self.descend(pass, block, world, forces, &mut slot.force);
             self.boughs[block].clear_pull();
         }
         Some(())
@@ -347,8 +347,8 @@ impl Ties for Grove {
     fn open(&mut self, slots: &[Slot], world: f64) -> f64 {
         let mut most = 0.0;
         for (hung, slot) in self.hung.iter().zip(slots) {
-            let tip = |above: usize| &slots[above].ports.place[1];
-            most = larger(hung.open(&slot.ports.place[0], world, tip), most);
+            let tip = |above: usize| &slots[above].place[1];
+            most = larger(hung.open(&slot.place[0], world, tip), most);
         }
         most
     }

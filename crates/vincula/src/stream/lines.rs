@@ -149,7 +149,7 @@ impl Ties for Lines {
             line.solve(forces);
         }
         for (block, slot) in slots.iter_mut().enumerate() {
-            links.put_forces(block, forces, &mut slot.ports.force);
+            links.put_forces(block, forces, &mut slot.force);
         }
         Some(())
     }
@@ -218,7 +218,7 @@ fn answer_all(pass: &Pass, links: &Links, forces: &[[f64; 3]], blocks: Blocks) -
     if range.start > 0 {
         let before = range.start - 1;
         let slot = &mut slots[before % 2];
-        links.put_forces(before, forces, &mut slot.ports.force);
+        links.put_forces(before, forces, &mut slot.force);
         answer(pass, before, false, &mut local, slot)?;
     }
     let (mut update, mut open) = (0.0, 0.0);
@@ -226,7 +226,7 @@ fn answer_all(pass: &Pass, links: &Links, forces: &[[f64; 3]], blocks: Blocks) -
         let k = block - range.start;
         let n = room.newton.get_mut(k).unwrap_or(&mut local);
         let slot = &mut slots[block % 2];
-        links.put_forces(block, forces, &mut slot.ports.force);
+        links.put_forces(block, forces, &mut slot.force);
         let change = answer(pass, block, kept, n, slot)?;
         update = larger(change, update);
         if !kept {
@@ -249,8 +249,8 @@ fn finish_all(pass: &Pass, links: &Links, forces: &[[f64; 3]], mut room: Room) -
     for block in room.range() {
         let k = block - room.first;
         let n = unknowns.get_mut(k).unwrap_or(&mut local);
-        links.put_forces(block, forces, &mut slot.ports.force);
-        finish(pass, block, kept, n, &mut slot, room.ending(k))?;
+        links.put_forces(block, forces, &mut slot.force);
+        finish(pass, block, kept, n, &slot, room.ending(k))?;
     }
     Some([0.0; 2])
 }

@@ -63,7 +63,7 @@ impl Chain {
         let at = |body: Option<usize>, port: usize, point: &Option<V3>| match body {
             Some(body) => {
                 let (block, lane) = place(body);
-                gather(&slot(block).ports.place[port], lane)
+                gather(&slot(block).place[port], lane)
             }
             None => scale(&point.unwrap_or_default(), world),
         };
@@ -90,7 +90,7 @@ impl Chain {
         let mut sum = [0.0; 6];
         for (body, port) in [(self.lower(k), AFTER), (self.upper(k), BEFORE)] {
             if let Some((block, lane)) = body.map(place) {
-                let own: S3 = gather(&slot(block).ports.own[port], lane);
+                let own: S3 = gather(&slot(block).compliances.own[port], lane);
                 for k in 0..6 {
                     sum[k] += own[k];
                 }
@@ -108,7 +108,7 @@ impl Chain {
         }
         let (block, lane) = place(self.upper + k);
         // The joint before pushes its upper body back.
-        let m: M3 = gather(&slot(block).ports.mutual, lane);
+        let m: M3 = gather(&slot(block).compliances.mutual, lane);
         [
             [-m[0], -m[1], -m[2]],
             [-m[3], -m[4], -m[5]],
@@ -287,10 +287,10 @@ fn find_run(h: f64, before: &Slot, here: &Slot, drifts: &mut [[f64; 3]]) -> f64 
     let mut open = [0.0; LANES];
     let mut opening = [[0.0; LANES]; 3];
     for k in 0..3 {
-        let place = shifted(&before.ports.place[AFTER][k], &here.ports.place[AFTER][k]);
+        let place = shifted(&before.place[AFTER][k], &here.place[AFTER][k]);
         let rate = shifted(&before.rates[AFTER][k], &here.rates[AFTER][k]);
         for lane in 0..LANES {
-            let gap = (place[lane] - here.ports.place[BEFORE][k][lane]).abs();
+            let gap = (place[lane] - here.place[BEFORE][k][lane]).abs();
             open[lane] = larger(gap, open[lane]);
             opening[k][lane] = h * rate[lane] - h * here.rates[BEFORE][k][lane];
         }

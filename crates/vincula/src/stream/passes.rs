@@ -2,7 +2,7 @@
 
 use super::kinds::Kinds;
 use super::record::Slot;
-use crate::dual::ports;
+use crate::dual::ports::{self, Points};
 use crate::integrate::Scheme;
 use crate::integrate::newton::{self, NewtonBlock};
 use crate::integrate::ordinary;
@@ -32,6 +32,11 @@ impl Pass<'_> {
     pub fn params(&self, block: usize) -> &ParamBlock {
         &self.kinds.of(block).params
     }
+
+    /// Where joints hold the bodies, m.
+    pub fn points(&self, block: usize) -> &Points {
+        &self.kinds.of(block).points
+    }
 }
 
 /// Where the bodies go without joints, with all that is asked for if the step is `far`; nothing if
@@ -52,9 +57,9 @@ pub(super) fn prepare(
     slot: &mut Slot,
 ) -> Option<()> {
     launch(pass, block, far, n)?;
-    slot.ports.point = pass.kinds.of(block).points;
-    ports::find_compliances(pass.level, n, &mut slot.ports);
-    ports::find_places(pass.level, n, &mut slot.ports);
+    let points = pass.points(block);
+    ports::find_compliances(pass.level, n, points, &mut slot.compliances);
+    ports::find_places(pass.level, n, points, &mut slot.place);
     Some(())
 }
 
@@ -76,16 +81,15 @@ pub(super) fn answer(
         return None;
     }
     land(pass, block, n)?;
-    ports::find_velocities(pass.level, n, &mut slot.ports);
-    slot.rates = slot.ports.place;
-    ports::find_places(pass.level, n, &mut slot.ports);
+    let points = pass.points(block);
+    ports::find_velocities(pass.level, n, points, &mut slot.rates);
+    ports::find_places(pass.level, n, points, &mut slot.place);
     Some(update)
 }
 
 /// Puts the forces of the slot on the bodies. Returns the largest change of an entry of A.
-pub(super) fn press(pass: &Pass, block: usize, n: &mut NewtonBlock, slot: &mut Slot) -> f64 {
-    slot.ports.point = pass.kinds.of(block).points;
-    newton::press(pass.level, &slot.ports.point, &slot.ports.force, n)
+pub(super) fn press(pass: &Pass, block: usize, n: &mut NewtonBlock, slot: &Slot) -> f64 {
+    newton::press(pass.level, pass.points(block), &slot.force, n)
 }
 
 /// Whether the last increment, after a bend by `turn`, stretches no body that matters.
@@ -102,9 +106,15 @@ pub(super) fn is_settled(
 }
 
 /// Takes the increment as a rotation and a strain, which goes to `turn`, and finds the places.
-pub(super) fn bend(pass: &Pass, turn: &mut [Lane; 3], n: &mut NewtonBlock, slot: &mut Slot) {
+pub(super) fn bend(
+    pass: &Pass,
+    block: usize,
+    turn: &mut [Lane; 3],
+    n: &mut NewtonBlock,
+    slot: &mut Slot,
+) {
     newton::bend(pass.level, turn, n);
-    ports::find_places(pass.level, n, &mut slot.ports);
+    ports::find_places(pass.level, n, pass.points(block), &mut slot.place);
 }
 
 /// The velocity of an ordinary step before its projection. Nothing if a body is crushed.
@@ -141,7 +151,7 @@ pub(super) fn finish(
     block: usize,
     kept: bool,
     n: &mut NewtonBlock,
-    slot: &mut Slot,
+    slot: &Slot,
     ending: Ending,
 ) -> Option<()> {
     let (params, level, scheme) = (pass.params(block), pass.level, &pass.scheme);
@@ -156,8 +166,7 @@ pub(super) fn finish(
         }
         newton::invert(level, params, scheme, n);
     }
-    slot.ports.point = pass.kinds.of(block).points;
-    let (points, forces) = (&slot.ports.point, &slot.ports.force);
+    let (points, forces) = (pass.points(block), &slot.force);
     let Ending { next, memory, .. } = ending;
     ordinary::settle(level, params, scheme, points, forces, n, next, memory).then_some(())
 }

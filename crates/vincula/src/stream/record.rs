@@ -6,14 +6,18 @@ use vincula_blocks::LineSource;
 
 use super::links::Chain;
 use super::passes::{Pass, prepare};
-use crate::dual::ports::{NO_POINTS, Points, PortBlock};
+use crate::dual::ports::{Compliances, NO_POINTS, Points};
 use crate::integrate::newton::NewtonBlock;
 
 /// The points of a block of eight bodies.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Slot {
-    pub ports: PortBlock,
+    /// Places of the points, m, or how far they drift in a step.
+    pub place: Points,
+    pub compliances: Compliances,
+    /// Forces at the points, N.
+    pub force: Points,
     /// Velocities of the points, m/s.
     pub rates: Points,
 }
@@ -27,7 +31,9 @@ impl Slot {
     }
 
     pub const ZERO: Slot = Slot {
-        ports: PortBlock::NONE,
+        place: NO_POINTS,
+        compliances: Compliances::NONE,
+        force: NO_POINTS,
         rates: NO_POINTS,
     };
 }

@@ -337,9 +337,9 @@ impl Ties for Web {
         self.each_element(|web, block, element| {
             if fresh {
                 let both = &web.mesh.corners[block].both;
-                elements::stiffen(pass.level, &at[block].ports, both, element);
+                elements::stiffen(pass.level, &at[block], both, element);
             }
-            element.places = at[block].ports.place;
+            element.places = at[block].place;
         });
         self.count_from(world);
         self.each_element(|web, block, element| pull(pass, web, block, element));
@@ -351,7 +351,7 @@ impl Ties for Web {
             elements::relax(pass.level, &web.moved(block), element);
         });
         for (slot, element) in slots.iter_mut().zip(&self.elements) {
-            slot.ports.force = element.forces;
+            slot.force = element.forces;
         }
         self.share_forces(forces);
         Some(())
@@ -359,7 +359,7 @@ impl Ties for Web {
 
     fn open(&mut self, slots: &[Slot], world: f64) -> f64 {
         for (slot, element) in slots.iter().zip(&mut self.elements) {
-            element.places = slot.ports.place;
+            element.places = slot.place;
         }
         self.count_from(world);
         let vertices = Vertices {
@@ -369,7 +369,7 @@ impl Ties for Web {
         };
         let mut most = 0.0;
         for (block, slot) in slots.iter().enumerate() {
-            let off = vertices.off(block, &NO_POINTS, &slot.ports.place);
+            let off = vertices.off(block, &NO_POINTS, &slot.place);
             most = larger(off, most);
         }
         most
@@ -389,7 +389,7 @@ fn stiffen_all(pass: &Pass, vertices: &Vertices, blocks: Blocks) -> Option<[f64;
         };
         prepare(pass, block, false, n, slot)?;
         let both = &vertices.mesh.corners[block].both;
-        elements::stiffen(pass.level, &slot.ports, both, element);
+        elements::stiffen(pass.level, slot, both, element);
     }
     Some([0.0; 2])
 }
@@ -410,14 +410,14 @@ fn answer_all(pass: &Pass, vertices: &Vertices, blocks: Blocks) -> Option<[f64; 
         let block = room.first + k;
         let moved = vertices.moved(block);
         elements::relax(pass.level, &moved, element);
-        slot.ports.force = element.forces;
+        slot.force = element.forces;
         let n = room.newton.get_mut(k).unwrap_or(&mut local);
         update = larger(answer(pass, block, kept, n, &mut slot)?, update);
         if !kept {
             room.geometric[k] = n.geometric;
             note(pass.level, n, &mut room.next[k]);
         }
-        off = larger(vertices.off(block, &moved, &slot.ports.place), off);
+        off = larger(vertices.off(block, &moved, &slot.place), off);
         element.places = slot.drifts(pass.scheme.h);
     }
     Some([update, off])
@@ -432,9 +432,9 @@ fn finish_all(pass: &Pass, vertices: &Vertices, blocks: Blocks) -> Option<[f64; 
     for (k, element) in elements.iter_mut().enumerate() {
         let block = room.first + k;
         elements::relax(pass.level, &vertices.moved(block), element);
-        slot.ports.force = element.forces;
+        slot.force = element.forces;
         let n = unknowns.get_mut(k).unwrap_or(&mut local);
-        finish(pass, block, kept, n, &mut slot, room.ending(k))?;
+        finish(pass, block, kept, n, &slot, room.ending(k))?;
     }
     Some([0.0; 2])
 }
