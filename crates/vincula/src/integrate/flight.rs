@@ -53,9 +53,15 @@ pub(super) fn fly(params: &ParamBlock, h: f64, momentum: &mut [Lane; 3], q: &mut
     }
     let share = 1.0 / flights;
     let wobbles = wobbles.map(|w| w * share * share);
+    let steady = flights < MOST;
     for _ in 0..flights as usize {
         // Errors of several flights add up.
-        glide::<false, false>(inverse, h * share, share * share, &wobbles, momentum, q);
+        let (h, strict) = (h * share, share * share);
+        if steady {
+            glide::<false, true>(inverse, h, strict, &wobbles, momentum, q);
+        } else {
+            glide::<false, false>(inverse, h, strict, &wobbles, momentum, q);
+        }
     }
 }
 
@@ -66,18 +72,18 @@ const FLOWN: f64 = 4.8e-12;
 const CALM: f64 = 1e-5;
 
 /// One flight: turns the angular momentum, and `q` after what it held, or from nothing in the
-/// `FIRST`. `STEADY_ALL` promises that all eight are steady; `share` makes the limit stricter.
+/// `FIRST`. `STEADY_ALL` promises that all eight are steady; the limit is `strict` times as large.
 #[inline(always)]
 pub(super) fn glide<const FIRST: bool, const STEADY_ALL: bool>(
     inverse: &[Lane; 3],
     h: f64,
-    share: f64,
+    strict: f64,
     wobbles: &Lane,
     momentum: &mut [Lane; 3],
     q: &mut [Lane; 9],
 ) {
     let start = *momentum;
-    let limit = (FLOWN * share) * (FLOWN * share);
+    let limit = (FLOWN * strict) * (FLOWN * strict);
     // (L̄ + L̄⁺)/2 to second order by Euler's equations, L̄˙ = L̄ × ω.
     for lane in 0..LANES {
         let inv: V3 = gather(inverse, lane);
