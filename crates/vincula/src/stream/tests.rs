@@ -380,3 +380,30 @@ fn other_worlds_are_not_streamed() {
     assert!(Grove::with(&model).is_none());
     assert!(Web::with(&model, 1).is_none());
 }
+
+/// Joints that are not numbered like the bodies do not fall into chains of their own.
+#[test]
+fn a_chain_out_of_order_is_not_taken_for_two() {
+    let build = |order: [usize; 4]| {
+        let mut builder = ModelBuilder::new();
+        let radius = 0.1;
+        let bodies: Vec<_> = (0..4)
+            .map(|k| {
+                let body = BodyDef::new(format!("{k}"), Shape::Sphere { radius }, 1000.0);
+                builder.body(body.at(DVec3::X * k as f64))
+            })
+            .collect();
+        for k in order {
+            let (name, at) = (format!("j{k}"), DVec3::X * (k as f64 - 0.5));
+            builder.joint(match k {
+                0 => JointDef::ball(name, World, bodies[0], at),
+                k => JointDef::ball(name, bodies[k - 1], bodies[k], at),
+            });
+        }
+        builder.build().expect("a chain")
+    };
+    assert!(Lines::with(&build([0, 1, 2, 3]), 1).is_some());
+    for order in [[0, 1, 3, 2], [1, 0, 2, 3], [3, 2, 1, 0], [0, 2, 1, 3]] {
+        assert!(Lines::with(&build(order), 1).is_none(), "{order:?}");
+    }
+}
