@@ -7,6 +7,7 @@
 //! have are padded with a one on the diagonal.
 
 use crate::PIVOT_TOLERANCE;
+use crate::census::STEEP;
 use crate::chain_kernel::{Block, Column, eliminate};
 use crate::chain_kernel::{
     flush_column, solve_pivot, subtract_column, subtract_lower, times, transposed_times,
@@ -89,7 +90,7 @@ impl Found {
     /// Whether everything is finite and no pivot came near to vanishing, as in a census.
     fn is_safe(&self) -> bool {
         (0..STRANDS).all(|lane| {
-            self.sum[lane].is_finite() && self.lowest[lane] != 0.0 && self.steepest[lane] < 1e8
+            self.sum[lane].is_finite() && self.lowest[lane] != 0.0 && self.steepest[lane] < STEEP
         })
     }
 }

@@ -15,6 +15,9 @@ pub(crate) struct Pivots {
     pub sum: f64,
 }
 
+/// Quotient of a diagonal entry and its pivot from which on a pivot is near to vanishing.
+pub(crate) const STEEP: f64 = 1e8;
+
 /// The sum of all [`Pivots`] of a matrix.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Census {
@@ -63,7 +66,7 @@ impl Census {
 
     /// Whether everything is finite and no pivot came near to vanishing.
     pub fn is_safe(&self) -> bool {
-        self.sum.is_finite() && self.dropped == 0 && self.steepest < 1e8
+        self.sum.is_finite() && self.dropped == 0 && self.steepest < STEEP
     }
 
     /// The report, or why there is none. `node_of` turns places into nodes.

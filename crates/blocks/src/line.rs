@@ -9,6 +9,7 @@
 use std::ops::Range;
 
 use crate::PIVOT_TOLERANCE;
+use crate::census::STEEP;
 use crate::chain_kernel::{Block, Column, LanePivots, Step, eliminate, lane, pair, transpose};
 use crate::chain_kernel::{
     flush_column, solve_pivot, subtract_column, subtract_lower, times, transposed_times,
@@ -75,9 +76,6 @@ impl<L: Lane> Found<L> {
         })
     }
 }
-
-/// Quotient of a diagonal entry and its pivot from which on a pivot is near to vanishing.
-const STEEP: f64 = 1e8;
 
 impl Line {
     /// Nodes at most that a source is asked to look at together.

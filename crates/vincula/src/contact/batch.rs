@@ -122,20 +122,19 @@ impl Batch {
 
     /// Makes a lane one without a contact.
     pub fn clear(&mut self, lane: usize) {
-        scatter(&mut self.frame, lane, &[0.0; 9]);
-        scatter(&mut self.arms, lane, &[0.0; 6]);
-        scatter(&mut self.free, lane, &[1.0, 0.0, 0.0]);
-        scatter(&mut self.lambda, lane, &[0.0; 3]);
-        scatter(&mut self.start, lane, &[0.0; 3]);
-        scatter(&mut self.along, lane, &[0.0; 3]);
-        (self.mu[lane], self.soft[lane]) = (0.0, 0.0);
-        scatter(
-            &mut self.inverse,
-            lane,
-            &[1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
-        );
-        (self.at[0][lane], self.at[1][lane]) = (0, 0);
-        self.row[lane] = FIXED;
+        let none = &Batch::EMPTY;
+        scatter(&mut self.frame, lane, &gather(&none.frame, lane));
+        scatter(&mut self.arms, lane, &gather(&none.arms, lane));
+        scatter(&mut self.free, lane, &gather(&none.free, lane));
+        scatter(&mut self.lambda, lane, &gather(&none.lambda, lane));
+        scatter(&mut self.start, lane, &gather(&none.start, lane));
+        scatter(&mut self.along, lane, &gather(&none.along, lane));
+        scatter(&mut self.inverse, lane, &gather(&none.inverse, lane));
+        (self.mu[lane], self.soft[lane]) = (none.mu[lane], none.soft[lane]);
+        for (at, none) in self.at.iter_mut().zip(&none.at) {
+            at[lane] = none[lane];
+        }
+        self.row[lane] = none.row[lane];
     }
 
     /// Takes the slip and the force of the rows, which are the same but for these.

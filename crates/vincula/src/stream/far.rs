@@ -6,7 +6,7 @@
 //! is left. Where that does not settle, bodies are linearised again (`step/descend.rs`).
 
 use super::Forces;
-use super::passes::{self, Pass, bend, is_settled, press};
+use super::passes::{self, Pass, bend, is_settled, press, weigh};
 use super::record::Slot;
 use super::room::Room;
 use crate::dual::larger;
@@ -153,7 +153,7 @@ impl<'a, T: Ties> Far<'a, T> {
         self.room.each(threads, |at| {
             let params = pass.params(at.block);
             newton::free_solve(level, params, &pass.scheme, stiffening, at.n);
-            ports::find_compliances(level, at.n, pass.points(at.block), &mut at.slot.compliances);
+            weigh(pass, at.block, at.n, at.slot);
             ports::find_places(level, at.n, pass.points(at.block), &mut at.slot.place);
             Some([0.0; 2])
         })?;
@@ -164,20 +164,13 @@ impl<'a, T: Ties> Far<'a, T> {
     fn find_velocity(&mut self, end: &End, forces: &mut [[f64; 3]]) -> Option<()> {
         let (pass, threads) = (self.pass, self.ties.threads());
         let far = end.iterations > 1;
-        let ordinary = !far && !end.is_bent;
+        if !far && !end.is_bent {
+            return self.find_ordinary_velocity(forces);
+        }
         self.room.each(threads, |at| {
-            if ordinary {
-                passes::land(pass, at.block, at.n)?;
-            } else {
-                passes::turn(pass, at.block, far, at.n)?;
-            }
+            passes::turn(pass, at.block, far, at.n)?;
             if far {
-                ports::find_compliances(
-                    pass.level,
-                    at.n,
-                    pass.points(at.block),
-                    &mut at.slot.compliances,
-                );
+                weigh(pass, at.block, at.n, at.slot);
             }
             find_drifts(pass, at.block, at.n, at.slot);
             Some([0.0; 2])
@@ -200,12 +193,7 @@ impl<'a, T: Ties> Far<'a, T> {
                     // What the old matrix did too much lies in what the new one projects away.
                     fresh = true;
                     self.room.each(threads, |at| {
-                        ports::find_compliances(
-                            pass.level,
-                            at.n,
-                            pass.points(at.block),
-                            &mut at.slot.compliances,
-                        );
+                        weigh(pass, at.block, at.n, at.slot);
                         Some([0.0; 2])
                     });
                 }
@@ -219,10 +207,6 @@ impl<'a, T: Ties> Far<'a, T> {
                 add_to(forces, self.more);
             }
             self.room.each(threads, |at| {
-                if ordinary {
-                    passes::finish(pass, at.block, true, at.n, at.slot, at.ending)?;
-                    return Some([0.0; 2]);
-                }
                 ports::put_loads(pass.level, pass.points(at.block), &at.slot.force, at.n);
                 tempered::project_add(pass.level, first, &pass.scheme, at.n);
                 if repeats {
@@ -238,6 +222,22 @@ impl<'a, T: Ties> Far<'a, T> {
         }
         self.room.each(threads, |at| {
             passes::end(pass, at.block, at.n, at.ending)?;
+            Some([0.0; 2])
+        })?;
+        Some(())
+    }
+
+    /// The same where the step turned out to be an ordinary one, with the bits of one.
+    fn find_ordinary_velocity(&mut self, forces: &mut [[f64; 3]]) -> Option<()> {
+        let (pass, threads) = (self.pass, self.ties.threads());
+        self.room.each(threads, |at| {
+            passes::land(pass, at.block, at.n)?;
+            find_drifts(pass, at.block, at.n, at.slot);
+            Some([0.0; 2])
+        })?;
+        self.ties.solve(pass, self.room.slots, false, 0.0, forces)?;
+        self.room.each(threads, |at| {
+            passes::finish(pass, at.block, true, at.n, at.slot, at.ending)?;
             Some([0.0; 2])
         })?;
         Some(())

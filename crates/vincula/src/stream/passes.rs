@@ -57,10 +57,14 @@ pub(super) fn prepare(
     slot: &mut Slot,
 ) -> Option<()> {
     launch(pass, block, far, n)?;
-    let points = pass.points(block);
-    ports::find_compliances(pass.level, n, points, &mut slot.compliances);
-    ports::find_places(pass.level, n, points, &mut slot.place);
+    weigh(pass, block, n, slot);
+    ports::find_places(pass.level, n, pass.points(block), &mut slot.place);
     Some(())
+}
+
+/// Finds how the points of a block give way.
+pub(super) fn weigh(pass: &Pass, block: usize, n: &NewtonBlock, slot: &mut Slot) {
+    ports::find_compliances(pass.level, n, pass.points(block), &mut slot.compliances);
 }
 
 /// Second pass: the answer to the joint forces in the slot, and the velocity before its

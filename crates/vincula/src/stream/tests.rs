@@ -355,16 +355,19 @@ fn far_steps_are_those_of_the_general_step() {
     }
 }
 
+/// Balls along x, a metre apart.
+fn four_balls(builder: &mut ModelBuilder) -> [BodyId; 4] {
+    let radius = 0.1;
+    [0, 1, 2, 3].map(|k: u8| {
+        let body = BodyDef::new(format!("{k}"), Shape::Sphere { radius }, 1000.0);
+        builder.body(body.at(DVec3::X * f64::from(k)))
+    })
+}
+
 #[test]
 fn other_worlds_are_not_streamed() {
     let mut builder = ModelBuilder::new();
-    let radius = 0.1;
-    let bodies: Vec<_> = (0..4)
-        .map(|k| {
-            let body = BodyDef::new(format!("{k}"), Shape::Sphere { radius }, 1000.0);
-            builder.body(body.at(DVec3::X * k as f64))
-        })
-        .collect();
+    let bodies = four_balls(&mut builder);
     // A body held at three points is a hub, not a link.
     for (k, other) in [(0, 1), (1, 2), (2, 0), (0, 3)] {
         let at = DVec3::X * 0.5 * (k + other) as f64;
@@ -386,13 +389,7 @@ fn other_worlds_are_not_streamed() {
 fn a_chain_out_of_order_is_not_taken_for_two() {
     let build = |order: [usize; 4]| {
         let mut builder = ModelBuilder::new();
-        let radius = 0.1;
-        let bodies: Vec<_> = (0..4)
-            .map(|k| {
-                let body = BodyDef::new(format!("{k}"), Shape::Sphere { radius }, 1000.0);
-                builder.body(body.at(DVec3::X * k as f64))
-            })
-            .collect();
+        let bodies = four_balls(&mut builder);
         for k in order {
             let (name, at) = (format!("j{k}"), DVec3::X * (k as f64 - 0.5));
             builder.joint(match k {
