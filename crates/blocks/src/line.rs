@@ -1,20 +1,20 @@
 //! A chain of 3×3 blocks whose numbers are made on the fly.
 //!
-//! The same elimination as [`crate::Chain`] (block Thomas from both ends towards the middle),
-//! for chains so long that writing the matrix down and reading it back would cost more than
-//! the arithmetic. Whoever owns the numbers answers for them through [`LineSource`], for some
-//! nodes at a time, so that they may be made while they are asked for; only the factors are kept. With two threads each takes one end: the two recurrences know nothing of
-//! each other until they meet, so the bits are those of one thread.
+//! Block Thomas from both ends towards the middle, as in [`crate::Chain`], for chains so long that
+//! writing the matrix down and reading it back would cost more than the arithmetic. Whoever owns the
+//! numbers answers for them through [`LineSource`], for some nodes at a time, so that they may be
+//! made while they are asked for; only the factors are kept. Nodes are inverted by their minors
+//! (`line/minors.rs`). With two threads each takes one end: the two recurrences know nothing of each
+//! other until they meet, so the bits are those of one thread.
+
+mod minors;
 
 use std::ops::Range;
 
-use crate::PIVOT_TOLERANCE;
-use crate::census::STEEP;
-use crate::chain_kernel::{Block, Column, LanePivots, Step, eliminate, lane, pair, transpose};
-use crate::chain_kernel::{
-    flush_column, solve_pivot, subtract_column, subtract_lower, times, transposed_times,
-};
+use crate::chain_kernel::{Block, Column, lane, pair, transpose};
+use crate::chain_kernel::{flush_column, subtract_column, subtract_lower, times, transposed_times};
 use crate::lanes::{Lane, Pair};
+use minors::{Found, Step, eliminate};
 
 /// Answers for the numbers of a chain. Reading must be cheap: diagonals are asked for once,
 /// couplings once or twice.
@@ -34,48 +34,14 @@ pub trait LineSource: Send {
 pub struct Line {
     nodes: usize,
     /// Position `k` in lane 0 and its mirror image in lane 1, for one thread.
-    pairs: Vec<Step<3, Pair>>,
+    pairs: Vec<Step<Pair>>,
     /// The same for two threads: the left end, and the right end mirrored.
-    halves: [Vec<Step<3, f64>>; 2],
-    middle: Vec<Step<3, f64>>,
+    halves: [Vec<Step<f64>>; 2],
+    middle: Vec<Step<f64>>,
 }
 
 /// What an end carries into the middle: of the matrix and of the right-hand side.
 type Carry = (Block<3, f64>, Column<3, f64>);
-
-/// The extremes of all pivots so far.
-struct Found<L> {
-    steepest: L,
-    /// Of the inverses: zero as soon as a pivot vanished or was not a number.
-    lowest: L,
-    sum: L,
-}
-
-impl<L: Lane> Found<L> {
-    fn nothing() -> Found<L> {
-        Found {
-            steepest: L::splat(0.0),
-            lowest: L::splat(f64::MAX),
-            sum: L::splat(0.0),
-        }
-    }
-
-    #[inline(always)]
-    fn add(&mut self, pivots: &LanePivots<3, L>) {
-        let [steepest, lowest, sum] = pivots.extremes();
-        self.steepest = steepest.maximum(self.steepest);
-        self.lowest = lowest.minimum(self.lowest);
-        self.sum = self.sum.add(sum);
-    }
-
-    /// Whether everything is finite and no pivot came near to vanishing.
-    fn is_safe(&self, lanes: usize) -> bool {
-        (0..lanes).all(|w| {
-            let finite = self.sum.get(w).is_finite();
-            finite && self.lowest.get(w) > 0.0 && self.steepest.get(w) < STEEP
-        })
-    }
-}
 
 impl Line {
     /// Nodes at most that a source is asked to look at together.
@@ -179,9 +145,8 @@ impl Line {
                 let block = pair(&left.diagonal(k), &right.diagonal(mirror));
                 let back = transpose(&right.coupling(mirror - 1));
                 let coupling = pair(&left.coupling(k), &back);
-                let (step, next, pivots) = eliminate(block, &carry, coupling, PIVOT_TOLERANCE);
+                let (step, next) = eliminate(block, &carry, coupling, &mut found);
                 carry = next;
-                found.add(&pivots);
                 let sides = [left.right(k), right.right(mirror)];
                 rhs_carry = forward_pair(sides, rhs, [k, mirror], &step, &rhs_carry);
                 *target = step;
@@ -228,10 +193,9 @@ impl Line {
                 coupling = source.coupling(first + m);
             }
             let block = source.diagonal(first + m);
-            let (step, next, pivots) = eliminate(block, &carry, coupling, PIVOT_TOLERANCE);
+            let (step, next) = eliminate(block, &carry, coupling, &mut found);
             self.middle[m] = step;
             carry = next;
-            found.add(&pivots);
         }
         found.is_safe(1)
     }
@@ -250,7 +214,7 @@ impl Line {
         let mut next = [0.0; 3];
         for m in (0..count).rev() {
             let along = times(&self.middle[m].coupling, &next);
-            next = subtract_column(solve_pivot(&self.middle[m].pivot, rhs[first + m]), &along);
+            next = subtract_column(self.middle[m].answer(&rhs[first + m]), &along);
             rhs[first + m] = next;
         }
     }
@@ -265,7 +229,7 @@ impl Line {
                 let y: Column<3, Pair> =
                     std::array::from_fn(|i| Pair::new(rhs[k][i], rhs[last - k][i]));
                 let along = flush_column(times(&step.coupling, &next));
-                next = subtract_column(solve_pivot(&step.pivot, y), &along);
+                next = subtract_column(step.answer(&y), &along);
                 rhs[k] = next.map(|x| x.get(0));
                 rhs[last - k] = next.map(|x| x.get(1));
             }
@@ -294,7 +258,7 @@ fn at(k: usize, count: usize, mirrored: bool) -> usize {
 
 /// Eliminates one half; the right one is walked backwards from the `last` node.
 fn eliminate_half(
-    steps: &mut [Step<3, f64>],
+    steps: &mut [Step<f64>],
     rhs: &mut [[f64; 3]],
     last: Option<usize>,
     source: &mut impl LineSource,
@@ -319,9 +283,8 @@ fn eliminate_half(
                 Some(_) => transpose(&source.coupling(node - 1)),
             };
             let block = source.diagonal(node);
-            let (step, next, pivots) = eliminate(block, &carry, coupling, PIVOT_TOLERANCE);
+            let (step, next) = eliminate(block, &carry, coupling, &mut found);
             carry = next;
-            found.add(&pivots);
             let entry = &mut rhs[at(k, count, last.is_some())];
             *entry = subtract_column(source.right(node), &rhs_carry);
             rhs_carry = flush_column(transposed_times(&step.coupling, entry));
@@ -331,7 +294,7 @@ fn eliminate_half(
     found.is_safe(1).then_some((carry, rhs_carry))
 }
 
-fn forward_half(steps: &[Step<3, f64>], rhs: &mut [[f64; 3]], mirrored: bool) -> Column<3, f64> {
+fn forward_half(steps: &[Step<f64>], rhs: &mut [[f64; 3]], mirrored: bool) -> Column<3, f64> {
     let mut carry = [0.0; 3];
     for (k, step) in steps.iter().enumerate() {
         let entry = &mut rhs[at(k, steps.len(), mirrored)];
@@ -341,16 +304,11 @@ fn forward_half(steps: &[Step<3, f64>], rhs: &mut [[f64; 3]], mirrored: bool) ->
     carry
 }
 
-fn back_half(
-    steps: &[Step<3, f64>],
-    rhs: &mut [[f64; 3]],
-    mirrored: bool,
-    mut next: Column<3, f64>,
-) {
+fn back_half(steps: &[Step<f64>], rhs: &mut [[f64; 3]], mirrored: bool, mut next: Column<3, f64>) {
     for (k, step) in steps.iter().enumerate().rev() {
         let entry = &mut rhs[at(k, steps.len(), mirrored)];
         let along = flush_column(times(&step.coupling, &next));
-        next = subtract_column(solve_pivot(&step.pivot, *entry), &along);
+        next = subtract_column(step.answer(entry), &along);
         *entry = next;
     }
 }
@@ -360,7 +318,7 @@ fn forward_pair(
     right: [Column<3, f64>; 2],
     rhs: &mut [[f64; 3]],
     [k, mirror]: [usize; 2],
-    step: &Step<3, Pair>,
+    step: &Step<Pair>,
     carry: &Column<3, Pair>,
 ) -> Column<3, Pair> {
     let read: Column<3, Pair> = std::array::from_fn(|i| Pair::new(right[0][i], right[1][i]));
