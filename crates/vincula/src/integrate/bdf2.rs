@@ -4,14 +4,14 @@
 //! q_pred = (4q − q⁻)/3 + (2h/9)(4q̇ − q̇⁻) + (4h²/9) M⁻¹f and γ = 3/(2h). A step without
 //! history (the first, after an impact, after a change of h) is one of implicit Euler.
 
+use super::euler::outside;
+use super::newton::NewtonBlock;
 use super::tempered::KickBlock;
 use super::{Scheme, Tempering};
 use crate::kernel;
 use crate::math::lanes::{LANES, gather, scatter};
 use crate::math::small::*;
 use crate::model::{MemoryBlock, ParamBlock, StateBlock};
-
-use super::newton::NewtonBlock;
 
 /// Coefficients of a BDF2 step.
 pub fn scheme(h: f64) -> Scheme {
@@ -46,7 +46,8 @@ fn predict_lanes(
         let a: M3 = gather(&state.a, lane);
         let old: M3 = gather(&before.a, lane);
         // The outside forces as a change of velocity over h, to be scaled by 4/9 h.
-        let (w1, v1) = super::euler::outside(&body.second, &rot, state, kick, lane, h);
+        let (rate, v1) = outside(&body.inverse_inertia, &rot, state, kick, lane, h);
+        let w1 = mul(&rot, &rate);
         let w0: M3 = gather(&state.w, lane);
         let w_old: M3 = gather(&before.w, lane);
         let mut a_pred = [0.0; 9];

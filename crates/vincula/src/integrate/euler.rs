@@ -2,21 +2,24 @@
 //! convergence.
 //!
 //! `M (q⁺ − q − h q̇)/h² = f + Jᵀλ − ∂Ψ/∂q(q⁺)`, `q̇⁺ = (q⁺ − q)/h`: c = 1/h², γ = 1/h.
+//!
+//! [`launch`] and [`arrive`] are a step that is linearised once, in the frame of its start.
 
+use super::newton::{NewtonBlock, Points, inverse, load_at, polar_lanes};
+use super::ordinary::square;
 use super::tempered::KickBlock;
 use super::{Scheme, Tempering};
+use crate::body::affine::strain;
 use crate::kernel;
-use crate::math::lanes::{LANES, gather, scatter};
+use crate::math::lanes::{LANES, flush, gather, scatter, worst};
 use crate::math::small::*;
 use crate::model::{MemoryBlock, ParamBlock, StateBlock};
 
-use super::newton::NewtonBlock;
-
-/// Coefficients of an implicit Euler step. A single linearisation leaves out the stiffness
-/// of stress: the squares of the rotation that it takes for strain would brake the motion.
+/// Coefficients of an implicit Euler step. A single linearisation takes in only as much of the
+/// stiffness of tension as keeps it stable: all of it would brake the motion.
 pub fn scheme(h: f64, single: bool) -> Scheme {
     let tempering = if single {
-        Tempering::OFF
+        Tempering::GENTLE
     } else {
         Tempering::FULL
     };
@@ -48,7 +51,8 @@ fn predict_lanes(
         let body = params.affine(lane);
         let rot: M3 = gather(&n.rot, lane);
         let a: M3 = gather(&state.a, lane);
-        let (w, v) = outside(&body.second, &rot, state, kick, lane, h);
+        let (rate, v) = outside(&body.inverse_inertia, &rot, state, kick, lane, h);
+        let w = mul(&rot, &rate);
         scatter(&mut n.w, lane, &w);
         scatter(&mut n.v, lane, &v);
         scatter(&mut n.a, lane, &a);
@@ -63,10 +67,97 @@ fn predict_lanes(
     }
 }
 
-/// The velocity after the outside forces of a whole step: decay, then kick.
+kernel! {
+    /// Inverts H̄ at the last pose and solves without constraint forces. False when a body is
+    /// crushed.
+    pub fn launch(params: &ParamBlock, state: &StateBlock, memory: &MemoryBlock, kick: &KickBlock, scheme: &Scheme, n: &mut NewtonBlock) -> bool = launch_lanes
+}
+
+#[inline(always)]
+fn launch_lanes(
+    params: &ParamBlock,
+    state: &StateBlock,
+    memory: &MemoryBlock,
+    kick: &KickBlock,
+    scheme: &Scheme,
+    n: &mut NewtonBlock,
+) -> bool {
+    if !polar_lanes(&state.a, &mut n.rot) {
+        return false;
+    }
+    let h = scheme.h;
+    for lane in 0..LANES {
+        let body = params.affine(lane);
+        let rot: M3 = gather(&n.rot, lane);
+        let a: M3 = gather(&state.a, lane);
+        let (rate, v) = outside(&body.inverse_inertia, &rot, state, kick, lane, h);
+        let k: V3 = body.geometric_stiffness(&sym(&gather(&memory.load, lane)));
+        let inverse = inverse(&body, scheme, &k);
+        let inertial = mul_diag(&rate, &scale(&body.second, h * scheme.c));
+        let elastic = full(&body.stress(&strain(&rot, &a)));
+        let p = inverse.solve(&sub9(&inertial, &elastic));
+        n.set_inverse(lane, &inverse);
+        scatter(&mut n.p, lane, &p);
+        scatter(&mut n.a, lane, &axpy9(&a, 1.0, &mul(&rot, &p)));
+        scatter(&mut n.t, lane, &axpy(&gather(&state.t, lane), h, &v));
+        scatter(&mut n.v, lane, &v);
+    }
+    true
+}
+
+kernel! {
+    /// Adds the response to the joint forces, and writes the next state and what the next step
+    /// remembers. Returns the largest increment of A, not a number if a body is not finite.
+    pub fn arrive(scheme: &Scheme, points: &Points, forces: &Points, state: &StateBlock, past: &MemoryBlock, n: &mut NewtonBlock, next: &mut StateBlock, memory: &mut MemoryBlock) -> f64 = arrive_lanes
+}
+
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn arrive_lanes(
+    scheme: &Scheme,
+    points: &Points,
+    forces: &Points,
+    state: &StateBlock,
+    past: &MemoryBlock,
+    n: &mut NewtonBlock,
+    next: &mut StateBlock,
+    memory: &mut MemoryBlock,
+) -> f64 {
+    let per_h = scheme.gamma;
+    let mut updates = [0.0; LANES];
+    for lane in 0..LANES {
+        let rot: M3 = gather(&n.rot, lane);
+        let inverse = n.inverse_of(lane);
+        let (load, thrust) = load_at(&rot, points, forces, lane);
+        let p = inverse.solve(&load);
+        let a = axpy9(&gather(&n.a, lane), 1.0, &mul(&rot, &p));
+        let t = axpy(&gather(&n.t, lane), inverse.translation, &thrust);
+        let v = axpy(&gather(&n.v, lane), per_h * inverse.translation, &thrust);
+        let w = sub9(&a, &gather(&state.a, lane)).map(|x| per_h * x);
+        // 0·x is zero for finite x only.
+        let squares = square(&a) + square(&w) + dot(&t, &t) + dot(&v, &v);
+        updates[lane] = max_abs(&axpy9(&gather(&n.p, lane), 1.0, &p)) + 0.0 * squares;
+        scatter(&mut n.a, lane, &a);
+        scatter(&mut n.t, lane, &t);
+        scatter(&mut next.a, lane, &a);
+        scatter(&mut next.t, lane, &t);
+        scatter(&mut next.w, lane, &w);
+        scatter(&mut next.v, lane, &v);
+        scatter(&mut memory.load, lane, &load);
+    }
+    memory.slow = past.slow;
+    flush(&mut next.a);
+    flush(&mut next.w);
+    flush(&mut next.v);
+    flush(&mut memory.load);
+    worst(&updates)
+}
+
+/// The rate of A, in the frame `rot`, and the velocity after the outside forces of a whole step:
+/// decay, then kick.
 #[inline(always)]
 pub(super) fn outside(
-    second: &V3,
+    inverse_inertia: &V3,
     rot: &M3,
     state: &StateBlock,
     kick: &KickBlock,
@@ -81,20 +172,11 @@ pub(super) fn outside(
         rate[3 * j + i] *= decay;
     }
     let torque = tmul_vec(rot, &gather(&kick.torque, lane));
-    let inertia = [
-        second[1] + second[2],
-        second[0] + second[2],
-        second[0] + second[1],
-    ];
-    let alpha = [
-        h * torque[0] / inertia[0],
-        h * torque[1] / inertia[1],
-        h * torque[2] / inertia[2],
-    ];
-    let w = mul(rot, &axpy9(&rate, 1.0, &skew_matrix(&alpha)));
+    let alpha = times(&scale(&torque, h), inverse_inertia);
+    let rate = axpy9(&rate, 1.0, &skew_matrix(&alpha));
     let wind: V3 = gather(&kick.wind, lane);
     let decay = kick.linear_decay[lane] * kick.linear_decay[lane];
     let v: V3 = gather(&state.v, lane);
     let slowed = axpy(&wind, decay, &sub(&v, &wind));
-    (w, axpy(&slowed, h, &gather(&kick.acceleration, lane)))
+    (rate, axpy(&slowed, h, &gather(&kick.acceleration, lane)))
 }

@@ -30,7 +30,8 @@ pub enum Integrator {
     /// The same scheme iterated to plain RATTLE. The most accurate; stiff tension needs
     /// small steps.
     Rattle,
-    /// Implicit Euler, one linearisation at the last state (the paper's step).
+    /// Implicit Euler, one linearisation at the last state (the paper's step), with as much of the
+    /// stiffness of tension as keeps it stable. First order, and the fastest.
     LinearEuler,
     /// Implicit Euler to convergence. Very dissipative.
     ImplicitEuler,
@@ -118,7 +119,8 @@ pub struct Scheme {
 pub struct Tempering {
     floor: f64,
     blend: f64,
-    implicit: f64,
+    /// Of the stiffness that is treated implicitly: without φ, and per φ.
+    implicit: [f64; 2],
 }
 
 /// Reciprocal of the r at which the slow part of a rotation is tempered by half.
@@ -138,19 +140,26 @@ impl Tempering {
     pub const OFF: Tempering = Tempering {
         floor: 0.0,
         blend: 0.0,
-        implicit: 0.0,
+        implicit: [0.0; 2],
     };
     /// φ from r.
     pub const SMOOTH: Tempering = Tempering {
         floor: 0.0,
         blend: 1.0,
-        implicit: 0.5,
+        implicit: [0.5; 2],
+    };
+    /// φ from r, and as much of the stiffness: a step that is explicit across tension where that
+    /// is stable.
+    pub const GENTLE: Tempering = Tempering {
+        floor: 0.0,
+        blend: 1.0,
+        implicit: [0.0, 1.0],
     };
     /// φ = 1.
     pub const FULL: Tempering = Tempering {
         floor: 1.0,
         blend: 0.0,
-        implicit: 0.5,
+        implicit: [0.5; 2],
     };
 
     /// φ of the axes of rotational stiffness `k` and reciprocal inertia `i`.
@@ -179,6 +188,6 @@ impl Tempering {
     /// Fraction of the stiffness that is treated implicitly.
     #[inline(always)]
     pub fn implicit_fraction(&self, phi: f64) -> f64 {
-        self.implicit * (1.0 + phi)
+        self.implicit[0] + self.implicit[1] * phi
     }
 }

@@ -167,7 +167,7 @@ fn settle_lanes(
 
 /// The sum of the squares of the entries.
 #[inline(always)]
-fn square(a: &M3) -> f64 {
+pub(super) fn square(a: &M3) -> f64 {
     let row = |k: usize| a[k] * a[k] + a[k + 1] * a[k + 1] + a[k + 2] * a[k + 2];
     row(0) + row(3) + row(6)
 }

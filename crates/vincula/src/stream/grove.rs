@@ -4,7 +4,7 @@ use super::Forces;
 use super::boughs::{self, Bough};
 use super::far::Ties;
 use super::kinds::Kinds;
-use super::passes::{Pass, answer, finish, note, prepare};
+use super::passes::{Pass, answer, finish, prepare};
 use super::record::Slot;
 use super::room::Room;
 use crate::dual::larger;
@@ -161,9 +161,13 @@ impl Grove {
     ) -> Option<[f64; 2]> {
         self.clear_boughs();
         self.predict(pass, &mut room)?;
-        let found = self.answer(pass, &mut forces[0], &mut room)?;
+        let found = self.answer(pass, &mut forces[0], room.again())?;
         if !(found[1] <= CLOSED * pass.rule.residual) {
             return None;
+        }
+        if !pass.projects {
+            // What is left in the boughs is the next step's to clear.
+            return Some(found);
         }
         let drifts = std::mem::take(&mut self.drifts);
         self.gather_up(pass, |block| &drifts[block]);
@@ -275,24 +279,17 @@ impl Grove {
     }
 
     /// From the roots: what the joint forces do to the bodies.
-    fn answer(
-        &mut self,
-        pass: &Pass,
-        forces: &mut [[f64; 3]],
-        room: &mut Room,
-    ) -> Option<[f64; 2]> {
+    fn answer(&mut self, pass: &Pass, forces: &mut [[f64; 3]], mut room: Room) -> Option<[f64; 2]> {
         let kept = room.is_kept();
         let (mut local, mut slot) = (NewtonBlock::ZERO, Slot::ZERO);
+        let unknowns = std::mem::take(&mut room.newton);
         let (mut update, mut open) = (0.0, 0.0);
         for block in 0..self.hung.len() {
             self.descend(pass, block, 1.0, forces, &mut slot.force);
             self.boughs[block].clear_pull();
-            let n = room.newton.get_mut(block).unwrap_or(&mut local);
-            update = larger(answer(pass, block, kept, n, &mut slot)?, update);
-            if !kept {
-                room.geometric[block] = n.geometric;
-                note(pass.level, n, &mut room.next[block]);
-            }
+            let n = unknowns.get_mut(block).unwrap_or(&mut local);
+            let ending = Some(room.ending(block));
+            update = larger(answer(pass, block, kept, n, &mut slot, ending)?, update);
             self.drifts[block] = slot.drifts(pass.scheme.h);
             self.tips[block] = slot.place[1];
             let tip = |above: usize| &self.tips[above];

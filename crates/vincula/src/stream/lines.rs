@@ -6,7 +6,7 @@ use super::Forces;
 use super::far::Ties;
 use super::kinds::Kinds;
 use super::links::Links;
-use super::passes::{Pass, answer, finish, note, prepare};
+use super::passes::{Pass, answer, finish, prepare};
 use super::record::{Slot, Source, Window};
 use super::room::{Room, in_halves};
 use crate::dual::larger;
@@ -96,6 +96,9 @@ impl Lines {
             }
         }
         let found = run(blocks.again(), &|at| answer_all(pass, links, first, at))?;
+        if !pass.projects {
+            return Some(found);
+        }
         for (chain, line) in links.chains.iter().zip(&self.factors) {
             line.solve(&mut blocks.drifts[chain.joints.clone()]);
         }
@@ -208,9 +211,10 @@ fn prepare_all(pass: &Pass, room: Room) -> Option<[f64; 2]> {
 /// Second pass over all blocks, and how their joints drift apart. Returns the largest change of an
 /// entry of A and how far joints are open, m.
 fn answer_all(pass: &Pass, links: &Links, forces: &[[f64; 3]], blocks: Blocks) -> Option<[f64; 2]> {
-    let Blocks { room, drifts } = blocks;
+    let Blocks { mut room, drifts } = blocks;
     let kept = room.is_kept();
     let mut local = NewtonBlock::ZERO;
+    let unknowns = std::mem::take(&mut room.newton);
     // Of the block at hand and of the one before.
     let mut slots = [Slot::ZERO, Slot::ZERO];
     let range = room.range();
@@ -219,23 +223,22 @@ fn answer_all(pass: &Pass, links: &Links, forces: &[[f64; 3]], blocks: Blocks) -
         let before = range.start - 1;
         let slot = &mut slots[before % 2];
         links.put_forces(before, forces, &mut slot.force);
-        answer(pass, before, false, &mut local, slot)?;
+        answer(pass, before, false, &mut local, slot, None)?;
     }
     let (mut update, mut open) = (0.0, 0.0);
     for block in range.clone() {
         let k = block - range.start;
-        let n = room.newton.get_mut(k).unwrap_or(&mut local);
+        let n = unknowns.get_mut(k).unwrap_or(&mut local);
         let slot = &mut slots[block % 2];
         links.put_forces(block, forces, &mut slot.force);
-        let change = answer(pass, block, kept, n, slot)?;
-        update = larger(change, update);
-        if !kept {
-            room.geometric[k] = n.geometric;
-            note(pass.level, n, &mut room.next[k]);
-        }
+        let ending = Some(room.ending(k));
+        update = larger(answer(pass, block, kept, n, slot, ending)?, update);
         let near = [&slots[(block + 1) % 2], &slots[block % 2]];
-        let drifts = &mut drifts[links.joints_of(block).start - start..];
-        open = larger(links.find_drifts(block, pass.scheme.h, near, drifts), open);
+        open = larger(links.open(block, near), open);
+        if pass.projects {
+            let drifts = &mut drifts[links.joints_of(block).start - start..];
+            links.find_drifts(block, pass.scheme.h, near, drifts);
+        }
     }
     Some([update, open])
 }

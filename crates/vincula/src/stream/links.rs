@@ -242,8 +242,36 @@ impl Links {
         }
     }
 
-    /// How the joints of a block drift apart in a step of h, m, given its slot and the one before.
-    /// Returns how far they are open, m.
+    /// The joints of a block: their chains, and their numbers there.
+    #[inline(always)]
+    fn chained(&self, block: usize) -> impl Iterator<Item = (&Chain, usize)> {
+        let mut number = self.joints[block][1] as usize;
+        self.joints_of(block).map(move |joint| {
+            while self.chains[number].joints.end <= joint {
+                number += 1;
+            }
+            let chain = &self.chains[number];
+            (chain, joint - chain.joints.start)
+        })
+    }
+
+    /// How far the joints of a block are open, m, given its slot and the one before.
+    #[inline(always)]
+    pub fn open(&self, block: usize, [before, here]: [&Slot; 2]) -> f64 {
+        if self.at_ports[block].joined {
+            return run_open(before, here);
+        }
+        let slot = |wanted: usize| if wanted == block { here } else { before };
+        let mut open = 0.0;
+        for (chain, k) in self.chained(block) {
+            for gap in chain.gap(k, 1.0, slot) {
+                open = larger(gap.abs(), open);
+            }
+        }
+        open
+    }
+
+    /// How they drift apart in a step of h, m.
     #[inline(always)]
     pub fn find_drifts(
         &self,
@@ -251,25 +279,14 @@ impl Links {
         h: f64,
         [before, here]: [&Slot; 2],
         drifts: &mut [[f64; 3]],
-    ) -> f64 {
+    ) {
         if self.at_ports[block].joined {
             return find_run(h, before, here, drifts);
         }
         let slot = |wanted: usize| if wanted == block { here } else { before };
-        let mut open = 0.0;
-        let mut number = self.joints[block][1] as usize;
-        for (joint, drift) in self.joints_of(block).zip(drifts) {
-            while self.chains[number].joints.end <= joint {
-                number += 1;
-            }
-            let chain = &self.chains[number];
-            let k = joint - chain.joints.start;
+        for ((chain, k), drift) in self.chained(block).zip(drifts) {
             *drift = chain.drift(k, h, slot);
-            for gap in chain.gap(k, 1.0, slot) {
-                open = larger(gap.abs(), open);
-            }
         }
-        open
     }
 
     /// Gives forces the directions in which the joints were written down.
@@ -281,24 +298,33 @@ impl Links {
     }
 }
 
-/// The same for eight joints in a row.
+/// How far eight joints in a row are open, m.
 #[inline(always)]
-fn find_run(h: f64, before: &Slot, here: &Slot, drifts: &mut [[f64; 3]]) -> f64 {
+fn run_open(before: &Slot, here: &Slot) -> f64 {
     let mut open = [0.0; LANES];
-    let mut opening = [[0.0; LANES]; 3];
     for k in 0..3 {
         let place = shifted(&before.place[AFTER][k], &here.place[AFTER][k]);
-        let rate = shifted(&before.rates[AFTER][k], &here.rates[AFTER][k]);
         for lane in 0..LANES {
             let gap = (place[lane] - here.place[BEFORE][k][lane]).abs();
             open[lane] = larger(gap, open[lane]);
+        }
+    }
+    open.into_iter().fold(0.0, |most, gap| larger(gap, most))
+}
+
+/// How they drift apart in a step of h, m.
+#[inline(always)]
+fn find_run(h: f64, before: &Slot, here: &Slot, drifts: &mut [[f64; 3]]) {
+    let mut opening = [[0.0; LANES]; 3];
+    for k in 0..3 {
+        let rate = shifted(&before.rates[AFTER][k], &here.rates[AFTER][k]);
+        for lane in 0..LANES {
             opening[k][lane] = h * rate[lane] - h * here.rates[BEFORE][k][lane];
         }
     }
     for (lane, drift) in drifts.iter_mut().take(LANES).enumerate() {
         *drift = gather(&opening, lane);
     }
-    open.into_iter().fold(0.0, |most, gap| larger(gap, most))
 }
 
 /// The numbers of the bodies before those of a block.

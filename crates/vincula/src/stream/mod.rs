@@ -13,6 +13,8 @@
 //! 4. joints: substitute,
 //! 5. bodies: project the velocity and finish.
 //!
+//! A step of linearised Euler ends with the pose, in 3.
+//!
 //! The formulas are those of the general step without what only a second linearisation would ask for
 //! (`integrate/ordinary.rs`); the results agree to rounding (tested). A step that one linear solve is
 //! not enough for is made again with all unknowns kept (`far.rs`). Whatever else is out of the ordinary (a weak
@@ -35,7 +37,7 @@ mod tests;
 mod web;
 
 use crate::dual::SolverChoice;
-use crate::integrate::{Integrator, tempered};
+use crate::integrate::{Integrator, euler, tempered};
 use crate::math::lanes::{LANES, Lane};
 use crate::math::union::Union;
 use crate::model::{Model, State};
@@ -93,9 +95,13 @@ pub(crate) struct Stream {
 impl Stream {
     /// The streamed step of a model, if it is made of such chains or trees.
     pub(crate) fn new(model: &Model, settings: &Settings) -> Option<Stream> {
-        let usual = settings.integrator == Integrator::Tempered
-            && settings.solver == SolverChoice::Automatic;
-        if !usual || model.ground.is_some() || !model.collision.colliders.is_empty() {
+        let one_solve = [Integrator::Tempered, Integrator::LinearEuler];
+        let usual = settings.solver == SolverChoice::Automatic;
+        if !usual
+            || !one_solve.contains(&settings.integrator)
+            || model.ground.is_some()
+            || !model.collision.colliders.is_empty()
+        {
             return None;
         }
         if let Some((lines, kinds)) = Lines::find(model, settings.threads) {
@@ -143,12 +149,16 @@ impl Stream {
         work: &mut Workspace,
         h: f64,
     ) -> Option<StepReport> {
+        let projects = work.settings.integrator.projects();
         let ordinary = match self.was_far {
             true => None,
             false => self.try_step(state, work, h, false),
         };
-        let report = ordinary.or_else(|| self.try_step(state, work, h, true))?;
-        self.commit(model, state, work, h);
+        let report = match ordinary {
+            None if projects => self.try_step(state, work, h, true)?,
+            found => found?,
+        };
+        self.commit(model, state, work, h, projects);
         Some(report)
     }
 
@@ -160,13 +170,18 @@ impl Stream {
         h: f64,
         far: bool,
     ) -> Option<StepReport> {
+        let projects = work.settings.integrator.projects();
         let pass = Pass {
             level: work.level,
-            scheme: tempered::scheme(h, work.settings.tempering()),
+            scheme: match projects {
+                true => tempered::scheme(h, work.settings.tempering()),
+                false => euler::scheme(h, true),
+            },
             state,
             kicks: &work.kicks,
             kinds: &self.kinds,
             rule: work.settings.iteration(),
+            projects,
         };
         let kept = if far || self.keeps {
             work.newton.len()
@@ -205,17 +220,29 @@ impl Stream {
     }
 
     /// Everything is sound: the new state replaces the old one.
-    fn commit(&mut self, model: &Model, state: &mut State, work: &mut Workspace, h: f64) {
+    fn commit(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        work: &mut Workspace,
+        h: f64,
+        projects: bool,
+    ) {
         std::mem::swap(&mut state.memory, &mut work.memory);
         std::mem::swap(&mut state.blocks, &mut work.next);
         if let Shape::Lines(lines) = &self.shape {
             lines.turn_back(&mut self.forces);
         }
         let [first, second] = [0, 1].map(|k| self.forces[k].as_flattened());
-        for (mean, (a, b)) in state.multipliers.iter_mut().zip(first.iter().zip(second)) {
-            *mean = 0.5 * (*a + *b);
+        if projects {
+            for (mean, (a, b)) in state.multipliers.iter_mut().zip(first.iter().zip(second)) {
+                *mean = 0.5 * (*a + *b);
+            }
+            state.held.copy_from_slice(second);
+        } else {
+            state.multipliers.copy_from_slice(first);
+            state.held.copy_from_slice(first);
         }
-        state.held.copy_from_slice(second);
         state.measure_coordinates(model);
         state.time += h;
         #[cfg(test)]

@@ -5,8 +5,8 @@ use super::record::Slot;
 use crate::dual::ports::{self, Points};
 use crate::integrate::Scheme;
 use crate::integrate::newton::{self, NewtonBlock};
-use crate::integrate::ordinary;
 use crate::integrate::tempered::{self, KickBlock};
+use crate::integrate::{euler, ordinary};
 use crate::kernel;
 use crate::math::dispatch::Level;
 use crate::math::lanes::Lane;
@@ -22,6 +22,8 @@ pub(super) struct Pass<'a> {
     pub kicks: &'a [KickBlock],
     pub kinds: &'a Kinds,
     pub rule: Rule,
+    /// Whether the velocity is one that joints allow. Without that a step ends with the pose.
+    pub projects: bool,
 }
 
 impl Pass<'_> {
@@ -44,7 +46,12 @@ impl Pass<'_> {
 fn launch(pass: &Pass, block: usize, far: bool, n: &mut NewtonBlock) -> Option<()> {
     let (params, past) = (pass.params(block), &pass.state.blocks[block]);
     let (kick, memory) = (pass.kick(block), &pass.state.memory[block]);
-    ordinary::launch(pass.level, params, past, memory, kick, &pass.scheme, far, n).then_some(())
+    let (level, scheme) = (pass.level, &pass.scheme);
+    let sound = match pass.projects {
+        true => ordinary::launch(level, params, past, memory, kick, scheme, far, n),
+        false => euler::launch(level, params, past, memory, kick, scheme, n),
+    };
+    sound.then_some(())
 }
 
 /// First pass: everything that the joints want to know of a block, for an ordinary step or one
@@ -68,17 +75,21 @@ pub(super) fn weigh(pass: &Pass, block: usize, n: &NewtonBlock, slot: &mut Slot)
 }
 
 /// Second pass: the answer to the joint forces in the slot, and the velocity before its
-/// projection. Returns the largest change of an entry of A, and nothing if one linear solve is not
-/// enough.
+/// projection; or the end of a step without one. Without an `ending` only the points are found.
+/// Returns the largest change of an entry of A, and nothing if one linear solve is not enough.
 pub(super) fn answer(
     pass: &Pass,
     block: usize,
     kept: bool,
     n: &mut NewtonBlock,
     slot: &mut Slot,
+    ending: Option<Ending>,
 ) -> Option<f64> {
     if !kept {
         launch(pass, block, false, n)?;
+    }
+    if !pass.projects {
+        return arrive(pass, block, n, slot, ending);
     }
     let update = press(pass, block, n, slot);
     if !is_settled(pass, block, update, &newton::STRAIGHT, n) {
@@ -88,7 +99,41 @@ pub(super) fn answer(
     let points = pass.points(block);
     ports::find_velocities(pass.level, n, points, &mut slot.rates);
     ports::find_places(pass.level, n, points, &mut slot.place);
+    if let Some(ending) = ending.filter(|_| !kept) {
+        *ending.geometric = n.geometric;
+        note(pass.level, n, ending.next);
+    }
     Some(update)
+}
+
+/// The same for a step that projects no velocity.
+fn arrive(
+    pass: &Pass,
+    block: usize,
+    n: &mut NewtonBlock,
+    slot: &mut Slot,
+    ending: Option<Ending>,
+) -> Option<f64> {
+    let (level, scheme, points) = (pass.level, &pass.scheme, pass.points(block));
+    let update = match ending {
+        Some(Ending { next, memory, .. }) => {
+            let (state, past) = (&pass.state.blocks[block], &pass.state.memory[block]);
+            euler::arrive(
+                level,
+                scheme,
+                points,
+                &slot.force,
+                state,
+                past,
+                n,
+                next,
+                memory,
+            )
+        }
+        None => press(pass, block, n, slot),
+    };
+    ports::find_places(level, n, points, &mut slot.place);
+    (update <= pass.rule.update).then_some(update)
 }
 
 /// Puts the forces of the slot on the bodies. Returns the largest change of an entry of A.
@@ -138,10 +183,10 @@ pub(super) fn turn(pass: &Pass, block: usize, far: bool, n: &mut NewtonBlock) ->
     Some(())
 }
 
-/// What the last pass over a block reads and writes beside its unknowns.
+/// What passes over a block leave for the last one, and what that writes.
 pub(super) struct Ending<'a> {
     /// Rotational stiffness, N m.
-    pub geometric: &'a [Lane; 3],
+    pub geometric: &'a mut [Lane; 3],
     /// The next state: pose and velocity so far, where the unknowns were not kept.
     pub next: &'a mut StateBlock,
     /// What the next step is to remember.
@@ -183,7 +228,7 @@ pub(super) fn end(pass: &Pass, block: usize, n: &mut NewtonBlock, ending: Ending
 
 kernel! {
     /// Writes a pose and a velocity to where the next state is made.
-    pub(super) fn note(n: &NewtonBlock, next: &mut StateBlock) = note_lanes
+    fn note(n: &NewtonBlock, next: &mut StateBlock) = note_lanes
 }
 
 #[inline(always)]

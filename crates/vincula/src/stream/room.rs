@@ -60,10 +60,10 @@ impl<'a> Room<'a> {
         }
     }
 
-    /// What the last pass over the block at `k` writes.
+    /// What passes over the block at `k` write.
     pub fn ending(&mut self, k: usize) -> Ending<'_> {
         Ending {
-            geometric: &self.geometric[k],
+            geometric: &mut self.geometric[k],
             next: &mut self.next[k],
             memory: &mut self.memory[k],
         }
@@ -123,7 +123,7 @@ impl<'a> Room<'a> {
                 slot,
                 turn: &mut self.turns[k],
                 ending: Ending {
-                    geometric: &self.geometric[k],
+                    geometric: &mut self.geometric[k],
                     next: &mut self.next[k],
                     memory: &mut self.memory[k],
                 },

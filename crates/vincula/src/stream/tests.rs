@@ -66,9 +66,17 @@ fn stream(model: &Model, (shape, kinds): (Kind, Kinds), keeps: bool) -> Option<S
     Some(stream)
 }
 
+/// The integrators whose steps are streamed.
+const STREAMED: [Integrator; 2] = [Integrator::Tempered, Integrator::LinearEuler];
+
 /// The state after some steps, and how many of them were streamed.
-fn run(model: &Model, stream: Option<Stream>, steps: usize) -> (State, usize) {
-    let mut work = Workspace::new(model, Settings::default());
+fn run(
+    model: &Model,
+    integrator: Integrator,
+    stream: Option<Stream>,
+    steps: usize,
+) -> (State, usize) {
+    let mut work = Workspace::new(model, Settings::with_integrator(integrator));
     work.stream = stream;
     let control = Control::new(model);
     let mut state = model.initial_state();
@@ -89,22 +97,24 @@ fn run(model: &Model, stream: Option<Stream>, steps: usize) -> (State, usize) {
 
 #[test]
 fn streamed_chains_move_as_the_general_step_moves_them() {
-    for count in [1, 2, 8, 9, 40] {
+    let counts = [1, 2, 8, 9, 40];
+    for (count, integrator) in counts.into_iter().flat_map(|c| STREAMED.map(|i| (c, i))) {
         let model = chains(count);
-        let (general, _) = run(&model, None, 60);
+        let (general, _) = run(&model, integrator, None, 60);
         let of = |threads: usize, keep: bool| {
-            run(&model, stream(&model, lines(&model, threads), keep), 60)
+            let streamed = stream(&model, lines(&model, threads), keep);
+            run(&model, integrator, streamed, 60)
         };
         let (state, streamed) = of(1, true);
-        assert_eq!(streamed, 60, "steps of {count} links");
+        assert_eq!(streamed, 60, "steps of {count} links, {integrator}");
         for (threads, keep) in [(1, false), (2, true), (2, false)] {
             let other = of(threads, keep).0;
             assert_eq!(
                 state, other,
-                "{count} links, {threads} threads, kept {keep}"
+                "{count} links, {integrator}, {threads} threads, kept {keep}"
             );
         }
-        assert_alike(&model, &state, &general, "chains");
+        assert_alike(&model, &state, &general, integrator.name());
     }
 }
 
@@ -192,10 +202,13 @@ fn streamed_trees_move_as_the_general_step_moves_them() {
         ("trunk", |k| k - 1 - (k - 1) % 2),
         ("bush", |k| (k - 1) / 9),
     ];
-    for (name, parent) in shapes {
+    for ((name, parent), integrator) in shapes.into_iter().flat_map(|s| STREAMED.map(|i| (s, i))) {
         let model = trees(31, parent);
-        let (general, _) = run(&model, None, 40);
-        let of = |keep: bool| run(&model, stream(&model, grove(&model, 1), keep), 40).0;
+        let (general, _) = run(&model, integrator, None, 40);
+        let of = |keep: bool| {
+            let streamed = stream(&model, grove(&model, 1), keep);
+            run(&model, integrator, streamed, 40).0
+        };
         let state = of(true);
         assert_eq!(state, of(false), "{name}: keeping changes no bit");
         assert_alike(&model, &state, &general, name);
@@ -257,11 +270,15 @@ fn net(count: usize, nailed: bool) -> Model {
 
 #[test]
 fn streamed_webs_move_as_the_general_step_moves_them() {
-    for nailed in [true, false] {
+    for (nailed, integrator) in [true, false]
+        .into_iter()
+        .flat_map(|n| STREAMED.map(|i| (n, i)))
+    {
         let model = net(5, nailed);
-        let (general, _) = run(&model, None, 40);
+        let (general, _) = run(&model, integrator, None, 40);
         let of = |threads: usize, keep: bool| {
-            run(&model, stream(&model, web(&model, threads), keep), 40).0
+            let streamed = stream(&model, web(&model, threads), keep);
+            run(&model, integrator, streamed, 40).0
         };
         let state = of(1, true);
         for (threads, keep) in [(1, false), (2, true), (2, false)] {

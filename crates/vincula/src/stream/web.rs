@@ -10,7 +10,7 @@ use super::elements::{self, Element};
 use super::far::Ties;
 use super::kinds::Kinds;
 use super::mesh::{Mesh, NONE, body_and_port};
-use super::passes::{Pass, answer, finish, note, prepare};
+use super::passes::{Pass, answer, finish, prepare};
 use super::record::Slot;
 use super::room::{Room, in_halves};
 use crate::dual::larger;
@@ -103,6 +103,9 @@ impl Web {
             return None;
         }
         self.share_forces(first);
+        if !pass.projects {
+            return Some([update, 2.0 * off]);
+        }
         self.count_from(0.0);
         self.each_element(|web, block, element| pull(pass, web, block, element));
         self.solve_vertices()?;
@@ -402,21 +405,19 @@ fn pull(pass: &Pass, vertices: &Vertices, block: usize, element: &mut Element) {
 /// Second pass: what the forces do to the bodies. Returns the largest change of an entry of A and
 /// how far points are from their vertices, m.
 fn answer_all(pass: &Pass, vertices: &Vertices, blocks: Blocks) -> Option<[f64; 2]> {
-    let Blocks { room, elements } = blocks;
+    let Blocks { mut room, elements } = blocks;
     let kept = room.is_kept();
     let (mut local, mut slot) = (NewtonBlock::ZERO, Slot::ZERO);
+    let unknowns = std::mem::take(&mut room.newton);
     let (mut update, mut off) = (0.0, 0.0);
     for (k, element) in elements.iter_mut().enumerate() {
         let block = room.first + k;
         let moved = vertices.moved(block);
         elements::relax(pass.level, &moved, element);
         slot.force = element.forces;
-        let n = room.newton.get_mut(k).unwrap_or(&mut local);
-        update = larger(answer(pass, block, kept, n, &mut slot)?, update);
-        if !kept {
-            room.geometric[k] = n.geometric;
-            note(pass.level, n, &mut room.next[k]);
-        }
+        let n = unknowns.get_mut(k).unwrap_or(&mut local);
+        let ending = Some(room.ending(k));
+        update = larger(answer(pass, block, kept, n, &mut slot, ending)?, update);
         off = larger(vertices.off(block, &moved, &slot.place), off);
         element.places = slot.drifts(pass.scheme.h);
     }
