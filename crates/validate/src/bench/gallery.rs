@@ -18,6 +18,7 @@ use crate::row::align;
 struct Case {
     scene: &'static str,
     settings: &'static [(&'static str, &'static str)],
+    integrator: Integrator,
     threads: usize,
     steps: usize,
     /// Arms in the scene, whose share of the time is of interest; zero for other scenes.
@@ -35,6 +36,7 @@ const fn case(
     Case {
         scene,
         settings,
+        integrator: Integrator::Tempered,
         threads: 1,
         steps,
         arms: 0,
@@ -42,16 +44,33 @@ const fn case(
     }
 }
 
+/// The same with the step of the paper.
+const fn euler(case: Case) -> Case {
+    Case {
+        integrator: Integrator::LinearEuler,
+        ..case
+    }
+}
+
 const CASES: &[Case] = &[
     case("chain", &[("links", "1000")], 400, 0.1),
+    euler(case("chain", &[("links", "1000")], 400, 0.1)),
     case("chain", &[("links", "1000"), ("joint", "hinge")], 200, 0.25),
     case("chain", &[("links", "10000")], 100, 1.0),
+    euler(case("chain", &[("links", "10000")], 100, 1.0)),
     case("chain", &[("links", "100000")], 20, 10.0),
     case("heavy-chain", &[("h", "0.01")], 400, f64::NAN),
     case("tree", &[("links", "21000")], 20, 6.0),
     case("tree", &[("links", "29000")], 20, 8.0),
+    euler(case("tree", &[("links", "29000")], 20, 8.0)),
     case("net", &[], 200, 0.5),
     case("net", &[("rows", "100"), ("columns", "100")], 10, 42.0),
+    euler(case(
+        "net",
+        &[("rows", "100"), ("columns", "100")],
+        10,
+        42.0,
+    )),
     Case {
         threads: 2,
         ..case("net", &[("rows", "100"), ("columns", "100")], 10, 26.0)
@@ -72,6 +91,11 @@ const CASES: &[Case] = &[
         threads: 2,
         ..case("chain", &[("links", "1076748")], 6, 81.0)
     },
+    euler(case("chain", &[("links", "1076748")], 6, 130.0)),
+    euler(Case {
+        threads: 2,
+        ..case("chain", &[("links", "1076748")], 6, 81.0)
+    }),
 ];
 
 /// What a case took.
@@ -88,6 +112,7 @@ pub fn run(root: &Path, quick: bool) -> Outcome<bool> {
     let header = [
         "scene",
         "bodies",
+        "integrator",
         "threads",
         "median ms",
         "best ms",
@@ -150,7 +175,7 @@ fn measure(case: &Case, steps: usize) -> Outcome<Result> {
     let scene = vincula_scenes::build(case.scene, case.settings)?;
     let settings = Settings {
         threads: case.threads,
-        ..Settings::with_integrator(scene.integrator)
+        ..Settings::with_integrator(case.integrator)
     };
     let mut work = Workspace::new(&scene.model, settings);
     let control = Control::new(&scene.model);
@@ -201,6 +226,7 @@ fn cells(case: &Case, result: &Result) -> Vec<String> {
             .trim()
             .to_owned(),
         result.bodies.to_string(),
+        case.integrator.to_string(),
         case.threads.to_string(),
         format!("{:.4}", result.median),
         format!("{:.4}", result.best),

@@ -110,7 +110,7 @@ impl Lines {
 
 impl Lines {
     /// Gives forces the directions in which the joints were written down.
-    pub fn turn_back(&self, forces: &mut Forces) {
+    pub fn turn_back(&self, forces: &mut Forces<'_>) {
         for forces in forces {
             self.links.turn_back(forces);
         }
@@ -152,7 +152,7 @@ impl Ties for Lines {
             line.solve(forces);
         }
         for (block, slot) in slots.iter_mut().enumerate() {
-            links.put_forces(block, forces, &mut slot.force);
+            links.put_forces(pass.level, block, forces, &mut slot.force);
         }
         Some(())
     }
@@ -222,7 +222,7 @@ fn answer_all(pass: &Pass, links: &Links, forces: &[[f64; 3]], blocks: Blocks) -
     if range.start > 0 {
         let before = range.start - 1;
         let slot = &mut slots[before % 2];
-        links.put_forces(before, forces, &mut slot.force);
+        links.put_forces(pass.level, before, forces, &mut slot.force);
         answer(pass, before, false, &mut local, slot, None)?;
     }
     let (mut update, mut open) = (0.0, 0.0);
@@ -230,14 +230,14 @@ fn answer_all(pass: &Pass, links: &Links, forces: &[[f64; 3]], blocks: Blocks) -
         let k = block - range.start;
         let n = unknowns.get_mut(k).unwrap_or(&mut local);
         let slot = &mut slots[block % 2];
-        links.put_forces(block, forces, &mut slot.force);
+        links.put_forces(pass.level, block, forces, &mut slot.force);
         let ending = Some(room.ending(k));
         update = larger(answer(pass, block, kept, n, slot, ending)?, update);
         let near = [&slots[(block + 1) % 2], &slots[block % 2]];
-        open = larger(links.open(block, near), open);
+        open = larger(links.open(pass.level, block, near), open);
         if pass.projects {
             let drifts = &mut drifts[links.joints_of(block).start - start..];
-            links.find_drifts(block, pass.scheme.h, near, drifts);
+            links.find_drifts(pass.level, block, pass.scheme.h, near, drifts);
         }
     }
     Some([update, open])
@@ -252,7 +252,7 @@ fn finish_all(pass: &Pass, links: &Links, forces: &[[f64; 3]], mut room: Room) -
     for block in room.range() {
         let k = block - room.first;
         let n = unknowns.get_mut(k).unwrap_or(&mut local);
-        links.put_forces(block, forces, &mut slot.force);
+        links.put_forces(pass.level, block, forces, &mut slot.force);
         finish(pass, block, kept, n, &slot, room.ending(k))?;
     }
     Some([0.0; 2])

@@ -12,7 +12,9 @@ use super::record::Slot;
 use crate::dual::larger;
 use crate::dual::ports::{NO_POINTS, PORTS, Points};
 use crate::joint::JointKind;
-use crate::math::lanes::{LANES, Lane, gather, place, scatter};
+use crate::kernel;
+use crate::math::dispatch::Level;
+use crate::math::lanes::{LANES, Lane, gather, place, scatter, worst};
 use crate::math::small::*;
 use crate::model::Model;
 
@@ -218,20 +220,17 @@ impl Links {
 
     /// Puts the joint forces at the points of a block.
     #[inline(always)]
-    pub fn put_forces(&self, block: usize, forces: &[[f64; 3]], at_points: &mut Points) {
+    pub fn put_forces(
+        &self,
+        level: Level,
+        block: usize,
+        forces: &[[f64; 3]],
+        at_points: &mut Points,
+    ) {
         let at = &self.at_ports[block];
         let run = at.run as usize;
-        if let Some(forces) = forces
-            .get(run..)
-            .and_then(|f| f.first_chunk::<{ LANES + 1 }>())
-        {
-            for lane in 0..LANES {
-                for k in 0..3 {
-                    at_points[BEFORE][k][lane] = -forces[lane][k];
-                    at_points[AFTER][k][lane] = forces[lane + 1][k];
-                }
-            }
-            return;
+        if let Some(forces) = forces.get(run..).and_then(|f| f.first_chunk()) {
+            return put_run(level, forces, at_points);
         }
         for (port, sign) in [(BEFORE, -1.0), (AFTER, 1.0)] {
             for lane in 0..LANES {
@@ -257,9 +256,9 @@ impl Links {
 
     /// How far the joints of a block are open, m, given its slot and the one before.
     #[inline(always)]
-    pub fn open(&self, block: usize, [before, here]: [&Slot; 2]) -> f64 {
+    pub fn open(&self, level: Level, block: usize, [before, here]: [&Slot; 2]) -> f64 {
         if self.at_ports[block].joined {
-            return run_open(before, here);
+            return run_open(level, before, here);
         }
         let slot = |wanted: usize| if wanted == block { here } else { before };
         let mut open = 0.0;
@@ -275,13 +274,16 @@ impl Links {
     #[inline(always)]
     pub fn find_drifts(
         &self,
+        level: Level,
         block: usize,
         h: f64,
         [before, here]: [&Slot; 2],
         drifts: &mut [[f64; 3]],
     ) {
-        if self.at_ports[block].joined {
-            return find_run(h, before, here, drifts);
+        if self.at_ports[block].joined
+            && let Some(run) = drifts.first_chunk_mut()
+        {
+            return find_run(level, h, before, here, run);
         }
         let slot = |wanted: usize| if wanted == block { here } else { before };
         for ((chain, k), drift) in self.chained(block).zip(drifts) {
@@ -298,9 +300,28 @@ impl Links {
     }
 }
 
-/// How far eight joints in a row are open, m.
+kernel! {
+    /// Puts the forces of nine joints in a row at the points of the bodies between them.
+    fn put_run(forces: &[[f64; 3]; LANES + 1], at_points: &mut Points) = put_run_lanes
+}
+
 #[inline(always)]
-fn run_open(before: &Slot, here: &Slot) -> f64 {
+fn put_run_lanes(forces: &[[f64; 3]; LANES + 1], at_points: &mut Points) {
+    for lane in 0..LANES {
+        for k in 0..3 {
+            at_points[BEFORE][k][lane] = -forces[lane][k];
+            at_points[AFTER][k][lane] = forces[lane + 1][k];
+        }
+    }
+}
+
+kernel! {
+    /// How far eight joints in a row are open, m.
+    fn run_open(before: &Slot, here: &Slot) -> f64 = run_open_lanes
+}
+
+#[inline(always)]
+fn run_open_lanes(before: &Slot, here: &Slot) -> f64 {
     let mut open = [0.0; LANES];
     for k in 0..3 {
         let place = shifted(&before.place[AFTER][k], &here.place[AFTER][k]);
@@ -309,12 +330,16 @@ fn run_open(before: &Slot, here: &Slot) -> f64 {
             open[lane] = larger(gap, open[lane]);
         }
     }
-    open.into_iter().fold(0.0, |most, gap| larger(gap, most))
+    worst(&open)
 }
 
-/// How they drift apart in a step of h, m.
+kernel! {
+    /// How they drift apart in a step of h, m.
+    fn find_run(h: f64, before: &Slot, here: &Slot, drifts: &mut [[f64; 3]; LANES]) = find_run_lanes
+}
+
 #[inline(always)]
-fn find_run(h: f64, before: &Slot, here: &Slot, drifts: &mut [[f64; 3]]) {
+fn find_run_lanes(h: f64, before: &Slot, here: &Slot, drifts: &mut [[f64; 3]; LANES]) {
     let mut opening = [[0.0; LANES]; 3];
     for k in 0..3 {
         let rate = shifted(&before.rates[AFTER][k], &here.rates[AFTER][k]);
@@ -322,8 +347,10 @@ fn find_run(h: f64, before: &Slot, here: &Slot, drifts: &mut [[f64; 3]]) {
             opening[k][lane] = h * rate[lane] - h * here.rates[BEFORE][k][lane];
         }
     }
-    for (lane, drift) in drifts.iter_mut().take(LANES).enumerate() {
-        *drift = gather(&opening, lane);
+    for lane in 0..LANES {
+        for k in 0..3 {
+            drifts[lane][k] = opening[k][lane];
+        }
     }
 }
 

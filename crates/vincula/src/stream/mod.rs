@@ -36,6 +36,8 @@ mod room;
 mod tests;
 mod web;
 
+use vincula_blocks::both;
+
 use crate::dual::SolverChoice;
 use crate::integrate::{Integrator, euler, tempered};
 use crate::math::lanes::{LANES, Lane};
@@ -61,7 +63,7 @@ const REMEMBERED: usize = 8192;
 const SMALL: usize = 64;
 
 /// Force of each joint: of the position solve, and of the velocity solve, N.
-type Forces = [Vec<[f64; 3]>; 2];
+type Forces<'a> = [&'a mut [[f64; 3]]; 2];
 
 /// What the world is made of.
 enum Shape {
@@ -75,7 +77,8 @@ pub(crate) struct Stream {
     shape: Shape,
     /// Constants of the blocks.
     kinds: Kinds,
-    forces: Forces,
+    /// [`Forces`], three numbers a joint.
+    forces: [Vec<f64>; 2],
     /// Room for one more force a joint, N.
     more: Vec<[f64; 3]>,
     /// Whether unknowns are kept from one pass to the next even in an ordinary step.
@@ -121,7 +124,7 @@ impl Stream {
         Stream {
             shape,
             kinds,
-            forces: [0, 1].map(|_| vec![[0.0; 3]; model.joints.len()]),
+            forces: [0, 1].map(|_| vec![0.0; 3 * model.joints.len()]),
             more: vec![[0.0; 3]; model.joints.len()],
             keeps: model.bodies.len() <= REMEMBERED,
             slots: Vec::new(),
@@ -200,7 +203,7 @@ impl Stream {
             next: &mut work.next,
             memory: &mut work.memory,
         };
-        let (forces, more) = (&mut self.forces, &mut self.more);
+        let (forces, more) = (&mut by_joint(&mut self.forces), &mut self.more);
         if far {
             self.was_far = true;
             let (report, was_far) = match &mut self.shape {
@@ -230,19 +233,18 @@ impl Stream {
     ) {
         std::mem::swap(&mut state.memory, &mut work.memory);
         std::mem::swap(&mut state.blocks, &mut work.next);
+        let threads = self.threads();
         if let Shape::Lines(lines) = &self.shape {
-            lines.turn_back(&mut self.forces);
+            lines.turn_back(&mut by_joint(&mut self.forces));
         }
-        let [first, second] = [0, 1].map(|k| self.forces[k].as_flattened());
+        let [first, second] = &mut self.forces;
         if projects {
-            for (mean, (a, b)) in state.multipliers.iter_mut().zip(first.iter().zip(second)) {
-                *mean = 0.5 * (*a + *b);
-            }
-            state.held.copy_from_slice(second);
+            average(threads, first, second);
         } else {
-            state.multipliers.copy_from_slice(first);
-            state.held.copy_from_slice(first);
+            second.copy_from_slice(first);
         }
+        std::mem::swap(&mut state.multipliers, first);
+        std::mem::swap(&mut state.held, second);
         state.measure_coordinates(model);
         state.time += h;
         #[cfg(test)]
@@ -250,6 +252,24 @@ impl Stream {
             self.taken += 1;
         }
     }
+}
+
+/// Forces by joint.
+fn by_joint([first, second]: &mut [Vec<f64>; 2]) -> Forces<'_> {
+    [first, second].map(|forces| forces.as_chunks_mut().0)
+}
+
+/// Makes the first forces the mean of both.
+fn average(threads: usize, first: &mut [f64], second: &[f64]) {
+    let half = first.len() / 2;
+    let run = |first: &mut [f64], second: &[f64]| {
+        for (mean, last) in first.iter_mut().zip(second) {
+            *mean = 0.5 * (*mean + *last);
+        }
+    };
+    let (one, two) = first.split_at_mut(half);
+    let rest = &second[half..];
+    both(threads, || run(one, second), || run(two, rest));
 }
 
 /// Mechanisms of a model, single bodies included.
