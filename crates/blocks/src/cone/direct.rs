@@ -10,8 +10,10 @@
 //! with blocks Y and Z of three by three. How that is done depends on what D is made of, and is left
 //! to a [`Response`]: a chain (`strung.rs`), bodies (`linked.rs`) or a full matrix (`dense.rs`). The
 //! inner way comes near the law from anywhere in about ten steps, but then meets it slowly; Newton's
-//! method wanders far from it and meets it in two or three.
+//! method wanders far from it and meets it in two or three. From a good guess it mostly finds the law by
+//! itself (`direct/guess.rs`).
 
+mod guess;
 mod inner;
 mod polish;
 
@@ -19,6 +21,7 @@ use super::block::Block;
 use super::dense::{ConeReport, triple};
 use super::interior::{Pair, Scaling};
 use super::{Triple, violation};
+use guess::Piece;
 
 /// Steps through the inside at most.
 const STEPS: usize = 50;
@@ -59,6 +62,11 @@ pub trait Response {
         3e-3
     }
 
+    /// Whether Newton's method starts from the first guess before anything else is tried.
+    fn trusts_guess(&self) -> bool {
+        false
+    }
+
     /// Overwrites r by δ, to a relative residual. Returns the products that it took, or nothing if δ
     /// is not finite. The slopes are those of the last `prepare`.
     fn respond(&mut self, slopes: &[Block], r: &mut [f64], tolerance: f64) -> Option<usize>;
@@ -84,6 +92,7 @@ pub struct Direct {
     best: Vec<f64>,
     best_slip: Vec<f64>,
     before: [Vec<f64>; 2],
+    pieces: Vec<Piece>,
     /// Of each contact: the pair, its scaling, what a step aims at, and the step that is tried.
     pairs: Vec<Pair>,
     scalings: Vec<Scaling>,
@@ -133,6 +142,10 @@ impl Direct {
             residual: self.judge(),
             ..ConeReport::default()
         };
+        if d.trusts_guess() && report.residual > tolerance {
+            let count = [&mut report.newton, &mut report.sweeps];
+            report.residual = self.follow_guess(report.residual, d, tolerance, count);
+        }
         // So near the boundary a guess may be at the wrong part of it: then once more from far inside.
         let near = d.near().min(INSIDE);
         let again = (near < INSIDE).then_some(FARTHER);

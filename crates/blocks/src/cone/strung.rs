@@ -83,6 +83,8 @@ pub struct Strung {
     nodes: Vec<f64>,
     moved: Vec<f64>,
     scratch: Vec<f64>,
+    /// Whether the chain is factored.
+    factored: bool,
 }
 
 impl Strung {
@@ -94,6 +96,7 @@ impl Strung {
         self.borders.clear();
         self.sways.clear();
         self.law.clear();
+        self.factored = false;
     }
 
     /// Adds a link between the node and the next one, or at the node only. `borders` are the columns
@@ -149,6 +152,21 @@ impl Strung {
 
     /// Solves to a relative violation. Counts steps as `newton`.
     pub fn solve(&mut self, tolerance: f64) -> ConeReport {
+        if !self.factored && !self.make_ready() {
+            return ConeReport {
+                residual: f64::INFINITY,
+                ..ConeReport::default()
+            };
+        }
+        self.factored = true;
+        let mut law = std::mem::take(&mut self.law);
+        let report = law.solve(self, tolerance);
+        self.law = law;
+        report
+    }
+
+    /// Orders the links, factors the chain. False if it is singular.
+    fn make_ready(&mut self) -> bool {
         self.moved.clear();
         self.moved.resize(3 * self.reaches.len(), 0.0);
         self.nodes.clear();
@@ -162,16 +180,7 @@ impl Strung {
             &self.beads,
             &self.borders,
         );
-        if !self.line.factor() {
-            return ConeReport {
-                residual: f64::INFINITY,
-                ..ConeReport::default()
-            };
-        }
-        let mut law = std::mem::take(&mut self.law);
-        let report = law.solve(self, tolerance);
-        self.law = law;
-        report
+        self.line.factor()
     }
 
     /// Writes (S − B A⁻¹ Bᵀ + V Vᵀ) x to y.
@@ -230,6 +239,10 @@ impl Response for Strung {
 
     fn near(&self) -> f64 {
         1e-6
+    }
+
+    fn trusts_guess(&self) -> bool {
+        true
     }
 
     fn respond(&mut self, _: &[Block], r: &mut [f64], _: f64) -> Option<usize> {

@@ -14,7 +14,7 @@ const LINEAR: f64 = 1e-6;
 
 impl Mark {
     /// λ after a step against ũ, before the cone.
-    fn tried(&self, l: &Triple, u: &Triple) -> Triple {
+    pub(super) fn tried(&self, l: &Triple, u: &Triple) -> Triple {
         let rate = 1.0 / self.compliance;
         let sliding = (u[1] * u[1] + u[2] * u[2]).sqrt();
         [
@@ -37,10 +37,10 @@ impl Direct {
     ) -> f64 {
         self.before[0].clone_from(&self.lambda);
         self.before[1].clone_from(&self.slip);
-        let mut left = residual;
+        let (mut left, shift) = (residual, d.shift());
         for _ in 0..STEPS {
             *steps += 1;
-            let Some(more) = self.newton_step(d) else {
+            let Some(more) = self.newton_step(d, shift) else {
                 break;
             };
             *products += more;
@@ -70,7 +70,8 @@ impl Direct {
         }
     }
 
-    fn newton_step(&mut self, d: &mut dyn Response) -> Option<usize> {
+    /// One step, with a part of the diagonal added to Y.
+    pub(super) fn newton_step(&mut self, d: &mut dyn Response, shift: f64) -> Option<usize> {
         self.slopes.clear();
         self.softs.clear();
         let mut delta = std::mem::take(&mut self.rhs);
@@ -83,7 +84,7 @@ impl Direct {
             delta.extend((0..3).map(|i| aim[i] - l[i]));
             self.slopes.push(slope_of_slip(&u, mark.mu, &p, rate));
             // What is apart becomes so at once.
-            let ease = if p == [0.0; 9] { 1.0 } else { 1.0 + d.shift() };
+            let ease = if p == [0.0; 9] { 1.0 } else { 1.0 + shift };
             self.softs
                 .push(std::array::from_fn(|e| ease * IDENTITY[e] - p[e]));
         }

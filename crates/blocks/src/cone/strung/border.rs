@@ -138,6 +138,10 @@ impl Border {
 
     /// Adds what the contacts of a bead do to its borders.
     fn take(&mut self, bead: &Bead, pulls: &Pulls<'_>) -> bool {
+        let gains = &pulls.gains[bead.first..bead.first + bead.count];
+        if gains.iter().all(|gain| *gain == [[0.0; 9]; 2]) {
+            return true;
+        }
         let sides = &pulls.borders[bead.borders..bead.borders + bead.sides];
         for (side, &border) in sides.iter().enumerate() {
             let Some(place) = self.place_of(border) else {

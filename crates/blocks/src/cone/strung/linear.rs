@@ -88,6 +88,15 @@ impl Strung {
 
     /// The same for a link with one contact, which most have.
     fn eliminate_one(&mut self, bead: &Bead, y: &Block, z: &Block) -> bool {
+        // What is apart does not push the chain.
+        if *z == [0.0; 9] {
+            let Some(n) = inverse(y) else {
+                return false;
+            };
+            self.solved.extend_from_slice(&n);
+            self.gains[bead.first] = [[0.0; 9]; 2];
+            return true;
+        }
         let own: Block = std::array::from_fn(|e| self.own[bead.own + e]);
         let mut loaded = product(z, &own);
         for (x, y) in loaded.iter_mut().zip(y) {

@@ -1,0 +1,97 @@
+//! Newton's method from a guess (`newton.rs`), for contacts that lean on each other.
+//!
+//! Where a belt sticks to a pulley, many forces do nearly the same, and what is far from the law in
+//! a few contacts moves all of them far. A part of the diagonal added to Y keeps each step near the
+//! last one, so that the pieces settle in which contacts are: apart, sticking or sliding. With the
+//! pieces it falls, and the steps become those of Newton's method.
+
+use super::super::dense::triple;
+use super::{Direct, Mark, Response};
+use crate::cone::Triple;
+
+/// Steps at most, and in a row in which no fewer contacts change their piece.
+const STEPS: usize = 16;
+const PATIENCE: usize = 5;
+/// What is added to the diagonal of Y at first, relative: a part of the violation, and at most.
+const PART: f64 = 0.1;
+const MOST: f64 = 1e-3;
+/// What is kept of it when half as many contacts change their piece as in the last step.
+const KEPT: f64 = 0.03;
+
+/// What a contact does after a step against ũ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Piece {
+    Apart,
+    Sticks,
+    Slides,
+}
+
+impl Mark {
+    fn piece(&self, l: &Triple, u: &Triple) -> Piece {
+        let [n, x, y] = self.tried(l, u);
+        let t = (x * x + y * y).sqrt();
+        if t <= self.mu * n {
+            Piece::Sticks
+        } else if self.mu * t <= -n {
+            Piece::Apart
+        } else {
+            Piece::Slides
+        }
+    }
+}
+
+impl Direct {
+    /// Takes steps from a violation to one within the tolerance or as it was. Returns what is left,
+    /// and counts steps and products.
+    pub(super) fn follow_guess(
+        &mut self,
+        residual: f64,
+        d: &mut dyn Response,
+        tolerance: f64,
+        [steps, products]: [&mut usize; 2],
+    ) -> f64 {
+        self.before[0].clone_from(&self.lambda);
+        self.before[1].clone_from(&self.slip);
+        let least_shift = d.shift();
+        let mut shift = (PART * residual).min(MOST);
+        self.find_pieces();
+        let (mut last, mut least, mut patience) = (usize::MAX, usize::MAX, PATIENCE);
+        for _ in 0..STEPS {
+            *steps += 1;
+            let Some(more) = self.newton_step(d, shift.max(least_shift)) else {
+                break;
+            };
+            *products += more;
+            self.find_slip(d);
+            let left = self.judge();
+            if left <= tolerance {
+                return left;
+            }
+            let changed = self.find_pieces();
+            patience = if changed < least { PATIENCE } else { patience - 1 };
+            if patience == 0 || !left.is_finite() {
+                break;
+            }
+            shift *= match changed {
+                0 => KEPT * KEPT,
+                some if some <= last / 2 => KEPT,
+                _ => 1.0,
+            };
+            (last, least) = (changed, least.min(changed));
+        }
+        self.lambda.clone_from(&self.before[0]);
+        self.slip.clone_from(&self.before[1]);
+        residual
+    }
+
+    /// Finds what each contact does; returns how many do something else than before.
+    fn find_pieces(&mut self) -> usize {
+        self.pieces.resize(self.marks.len(), Piece::Apart);
+        let mut changed = 0;
+        for (k, (mark, piece)) in self.marks.iter().zip(&mut self.pieces).enumerate() {
+            let now = mark.piece(&triple(&self.lambda, k), &triple(&self.slip, k));
+            changed += usize::from(std::mem::replace(piece, now) != now);
+        }
+        changed
+    }
+}
