@@ -11,8 +11,9 @@ use crate::contact::stage::{MANY_HELD, relative};
 use crate::math::small::*;
 use crate::model::{BodyId, ColliderId, Model, State};
 
-/// What a contact may close in by in a part, over the thickness of the thinner of its bodies.
-const CLOSING: f64 = 0.3;
+/// What a contact may close in by in a part, over the thickness of the thinner of its bodies: among
+/// many of small mechanisms, and at a large one, whose other bodies hardly follow the one that is struck.
+const CLOSING: [f64; 2] = [0.3, 1.0];
 /// Rows of a mechanism from which on it is large.
 const LARGE: usize = 200;
 
@@ -30,19 +31,22 @@ pub(super) fn parts_wanted(
     measure_thickness(model, work);
     let points = &work.contacts.points;
     let many = points.len() > MANY_HELD;
-    let held = |body: &BodyId| {
-        let island = work.dual.island_of(body.index());
-        island.is_some_and(|(_, rows)| many || rows > LARGE)
-    };
-    let mut farthest = 0.0f64;
+    let rows = |body: &BodyId| work.dual.island_of(body.index()).map(|(_, rows)| rows);
+    let mut wanted = 0.0f64;
     for point in points {
         let speed = dot(&point.normal, &relative(point, &state.blocks));
         // Most are only near.
-        if point.gap + h * speed < 0.0 && [point.a, point.b].iter().flatten().any(held) {
-            farthest = farthest.max(-h * speed / thinner(point, work));
+        if point.gap + h * speed >= 0.0 {
+            continue;
         }
+        let closing = match [point.a, point.b].iter().flatten().filter_map(rows).max() {
+            Some(rows) if rows > LARGE => CLOSING[1],
+            Some(_) if many => CLOSING[0],
+            _ => continue,
+        };
+        wanted = wanted.max(-h * speed / (closing * thinner(point, work)));
     }
-    ((farthest / CLOSING).ceil() as usize).clamp(1, most)
+    (wanted.ceil() as usize).clamp(1, most)
 }
 
 /// The farthest that the two sides of a contact move against each other in a step at the speeds of
