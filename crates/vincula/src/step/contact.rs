@@ -21,9 +21,9 @@ const CONTRACTION: f64 = 0.3;
 /// Disagreement of joints and the contacts of large mechanisms that is none, m, and the same in
 /// crowds.
 const AGREEMENT: [f64; 2] = [1e-6, 1e-5];
-/// Violation of the law, relative to the largest force, that contacts that are few, or solved all at
-/// once, may be left with where they and the joints agree.
-const LAWFUL: f64 = 1e-7;
+/// Violation of the law, relative to the largest force, that contacts that are few, and those of large
+/// mechanisms that are solved all at once, may be left with where they and the joints agree.
+const LAWFUL: [f64; 2] = [1e-7, 5e-7];
 /// Times at most that gaps are corrected for the curved path of rotating bodies, and in crowds.
 const BENDS: [usize; 2] = [2, 1];
 /// What the curved path may add to a gap before it is corrected for, m, and the same in crowds.
@@ -127,7 +127,7 @@ pub(super) fn hold_apart(
         stage.begin(&scene, dual);
     }
     stage.first(&scene, dual);
-    let (tolerance, rule) = (agreement(work), work.settings.iteration());
+    let rule = work.settings.iteration();
     let (mut wrong, mut violation) = (0.0, None);
     let exact = work.stage.care() == Care::Exact;
     let (mut turn, mut changed) = (0, false);
@@ -166,8 +166,12 @@ pub(super) fn hold_apart(
         let waits = !exact && is_open(work, left);
         turn += 1;
         let most = turns(work) + if changed { MORE_TURNS } else { 0 };
-        let agrees = off <= tolerance && is_lawful(work);
-        if agrees || waits || turn >= most || !(better || changed) {
+        if agrees(work, off) {
+            // What the law is met with is no disagreement.
+            wrong = left;
+            break;
+        }
+        if waits || turn >= most || !(better || changed) {
             break;
         }
     }
@@ -196,17 +200,16 @@ fn turns(work: &Workspace) -> usize {
     TURNS[kind as usize]
 }
 
-/// Whether the law is met as closely as the solver can.
-fn is_lawful(work: &Workspace) -> bool {
-    !work.stage.is_direct() || work.stage.residual() <= LAWFUL
-}
-
-/// Disagreement of contacts and joints that ends the turns between them, m.
-fn agreement(work: &Workspace) -> f64 {
-    match work.stage.care() {
-        Care::Exact => work.settings.contact_tolerance,
-        Care::Good => AGREEMENT[0],
-        Care::Crowd => AGREEMENT[1],
+/// Whether contacts and joints agree that were `off` by so much, m. Where contacts of large mechanisms
+/// are solved all at once, it is enough that the law is met where the joints have moved them to.
+fn agrees(work: &Workspace, off: f64) -> bool {
+    let (care, direct) = (work.stage.care(), work.stage.is_direct());
+    let lawful = |most: f64| work.stage.residual() <= most;
+    match care {
+        Care::Exact => off <= work.settings.contact_tolerance && lawful(LAWFUL[0]),
+        _ if direct => lawful(LAWFUL[1]),
+        Care::Good => off <= AGREEMENT[0],
+        Care::Crowd => off <= AGREEMENT[1],
     }
 }
 
@@ -295,7 +298,7 @@ pub(super) fn stop_approach(
     let (stage, dual, scene) = stage_of(model, state, work, scheme);
     stage.second(&scene, dual);
     note(work);
-    let (tolerance, h) = (agreement(work), scheme.h);
+    let h = scheme.h;
     for turn in 0..TURNS[0] {
         if turn >= turns(work) {
             break;
@@ -310,7 +313,7 @@ pub(super) fn stop_approach(
         }
         project_joints(work, scheme);
         let off = read(work, h);
-        if off <= tolerance && is_lawful(work) {
+        if agrees(work, off) {
             break;
         }
     }
