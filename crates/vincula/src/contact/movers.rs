@@ -258,6 +258,11 @@ impl Movers {
         self.units.iter().any(|unit| unit.island.is_some())
     }
 
+    /// Forgets what `weigh_own` found.
+    pub fn forget_own(&mut self) {
+        self.own.clear();
+    }
+
     /// Whether `weigh_own` was asked.
     pub fn knows_own(&self) -> bool {
         !self.own.is_empty()

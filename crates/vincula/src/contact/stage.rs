@@ -204,6 +204,7 @@ impl Stage {
     /// Forgets the forces that were found so far in this step.
     pub fn start_over(&mut self) {
         self.progress = Progress::Begun;
+        self.movers.forget_own();
     }
 
     /// Whether the bodies of this step are known.
@@ -333,7 +334,8 @@ impl Stage {
         let points = scene.points.len();
         self.swept = scene.chooses && held && small && points > FEW_ROWS;
         let many = scene.chooses && points > MANY_HELD && held;
-        if scene.couples && !self.swept && (many || !small) {
+        // What each answers to itself only says about how far forces go, and hardly changes in a step.
+        if scene.couples && !self.swept && (many || !small) && !self.movers.knows_own() {
             self.movers.weigh_own(dual, scene.work);
         }
     }

@@ -73,6 +73,7 @@ impl Stage {
 
     /// Limits or friction of joints have changed what they do: mechanisms answer in another way.
     pub fn weigh_again(&mut self, scene: &Scene<'_>, dual: &mut Dual) {
+        self.movers.forget_own();
         self.weigh_mechanisms(scene, dual);
         for row in &mut self.rows {
             row.weigh(&self.movers);
