@@ -38,6 +38,8 @@ const INSIDE: f64 = 1e-4;
 const FARTHER: f64 = 0.3;
 /// Violation with which nothing is started again.
 const ENOUGH: f64 = 1e-6;
+/// Steps of Newton's method at most from a guess: from the first one, and from where the inner way leads.
+const GUESSED: [usize; 2] = [24, 8];
 /// What must be left of a violation at which Newton's method failed before it is tried again.
 const NEARER: f64 = 0.1;
 
@@ -144,12 +146,15 @@ impl Direct {
         };
         if d.trusts_guess() && report.residual > tolerance {
             let count = [&mut report.newton, &mut report.sweeps];
-            report.residual = self.follow_guess(report.residual, d, tolerance, count);
+            report.residual = self.follow_guess(report.residual, d, tolerance, GUESSED[0], count);
         }
         // So near the boundary a guess may be at the wrong part of it: then once more from far inside.
         let near = d.near().min(INSIDE);
         let again = (near < INSIDE).then_some(FARTHER);
         for depth in std::iter::once(near).chain(again) {
+            if report.residual <= tolerance {
+                break;
+            }
             self.approach(d, tolerance, depth, &mut report);
             if report.residual <= tolerance.max(ENOUGH) {
                 break;
@@ -175,7 +180,7 @@ impl Direct {
             if report.residual <= near && report.residual > tolerance {
                 near = NEARER * report.residual;
                 let count = [&mut report.newton, &mut report.sweeps];
-                report.residual = self.polish(report.residual, d, tolerance, count);
+                report.residual = self.meet(report.residual, d, tolerance, count);
             }
             if report.residual < best {
                 best = report.residual;
@@ -204,9 +209,23 @@ impl Direct {
         self.slip.clone_from(&self.best_slip);
         if best > tolerance.max(ROUNDED) && best <= LAST {
             let count = [&mut report.newton, &mut report.sweeps];
-            best = self.polish(best, d, tolerance, count);
+            best = self.meet(best, d, tolerance, count);
         }
         report.residual = best;
+    }
+
+    /// Meets the law by Newton's method from where it is nearly met. Returns what is left.
+    fn meet(
+        &mut self,
+        residual: f64,
+        d: &mut dyn Response,
+        tolerance: f64,
+        count: [&mut usize; 2],
+    ) -> f64 {
+        match d.trusts_guess() {
+            true => self.follow_guess(residual, d, tolerance, GUESSED[1], count),
+            false => self.polish(residual, d, tolerance, count),
+        }
     }
 
     /// Finds the slip without λ from that of the first guess.

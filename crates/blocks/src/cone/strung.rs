@@ -238,7 +238,7 @@ impl Response for Strung {
     }
 
     fn near(&self) -> f64 {
-        1e-6
+        1e-5
     }
 
     fn trusts_guess(&self) -> bool {

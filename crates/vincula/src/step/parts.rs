@@ -11,6 +11,9 @@ use crate::model::{Control, Model, State};
 /// Change of an entry of A in the last linearisation beyond which a step that did not settle is
 /// not believed.
 const ASTRAY: f64 = 0.05;
+/// Violation of Coulomb's law, relative to the largest force, beyond which it is not either, where
+/// contacts of a large mechanism are solved all at once.
+const LAWLESS: f64 = 1e-6;
 /// Overlap beyond which neither is, as a part of half the thickness of the thinnest body: 1 % of it.
 const DEEP: f64 = 0.02;
 
@@ -47,12 +50,14 @@ fn is_astray(report: &StepReport, work: &Workspace) -> bool {
     if !work.stage.holds_any() {
         return false;
     }
-    let lost = !report.converged && report.update > ASTRAY && work.stage.care() != Care::Exact;
+    let large = work.stage.care() != Care::Exact;
+    let lost = !report.converged && report.update > ASTRAY && large;
+    let lawless = report.contact_residual > LAWLESS && large && work.stage.is_direct();
     let thinnest = work.thickness.iter().copied().fold(f64::INFINITY, f64::min);
     // What was inside at the start is on its way out.
     let depth = report.penetration.max(work.late.penetration());
     let deep = depth > (DEEP * thinnest).max(work.contacts.penetration());
-    lost || deep
+    lost || lawless || deep
 }
 
 /// Takes the step in equal parts from `before`, where the state is; on an error the state is there

@@ -2,21 +2,22 @@
 //!
 //! Where a belt sticks to a pulley, many forces do nearly the same, and what is far from the law in
 //! a few contacts moves all of them far. A part of the diagonal added to Y keeps each step near the
-//! last one, so that the pieces settle in which contacts are: apart, sticking or sliding. With the
-//! pieces it falls, and the steps become those of Newton's method.
+//! last one, so that the pieces settle in which contacts are: apart, sticking or sliding. As they do
+//! it falls, and the steps become those of Newton's method. Where they do not, it grows again.
 
 use super::super::dense::triple;
 use super::{Direct, Mark, Response};
 use crate::cone::Triple;
 
-/// Steps at most, and in a row in which no fewer contacts change their piece.
-const STEPS: usize = 16;
-const PATIENCE: usize = 5;
+/// Steps in a row at most in which no fewer contacts change their piece.
+const PATIENCE: usize = 3;
 /// What is added to the diagonal of Y at first, relative: a part of the violation, and at most.
 const PART: f64 = 0.1;
 const MOST: f64 = 1e-3;
-/// What is kept of it when half as many contacts change their piece as in the last step.
+/// What is kept of it when half as many contacts change their piece as in the last step, and by how
+/// much it grows when patience ends.
 const KEPT: f64 = 0.03;
+const GROWTH: f64 = 100.0;
 
 /// What a contact does after a step against ũ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,24 +42,24 @@ impl Mark {
 }
 
 impl Direct {
-    /// Takes steps from a violation to one within the tolerance or as it was. Returns what is left,
-    /// and counts steps and products.
+    /// Takes at most so many steps from a violation to one within the tolerance or as it was. Returns
+    /// what is left, and counts steps and products.
     pub(super) fn follow_guess(
         &mut self,
         residual: f64,
         d: &mut dyn Response,
         tolerance: f64,
+        most: usize,
         [steps, products]: [&mut usize; 2],
     ) -> f64 {
         self.before[0].clone_from(&self.lambda);
         self.before[1].clone_from(&self.slip);
-        let least_shift = d.shift();
-        let mut shift = (PART * residual).min(MOST);
+        let mut shift = (PART * residual).clamp(d.shift(), MOST);
         self.find_pieces();
         let (mut last, mut least, mut patience) = (usize::MAX, usize::MAX, PATIENCE);
-        for _ in 0..STEPS {
+        for _ in 0..most {
             *steps += 1;
-            let Some(more) = self.newton_step(d, shift.max(least_shift)) else {
+            let Some(more) = self.newton_step(d, shift) else {
                 break;
             };
             *products += more;
@@ -67,17 +68,23 @@ impl Direct {
             if left <= tolerance {
                 return left;
             }
-            let changed = self.find_pieces();
-            patience = if changed < least { PATIENCE } else { patience - 1 };
-            if patience == 0 || !left.is_finite() {
+            if !left.is_finite() {
                 break;
             }
+            let changed = self.find_pieces();
+            patience = if changed < least { PATIENCE } else { patience - 1 };
+            least = least.min(changed);
             shift *= match changed {
+                _ if patience == 0 => GROWTH,
                 0 => KEPT * KEPT,
                 some if some <= last / 2 => KEPT,
                 _ => 1.0,
             };
-            (last, least) = (changed, least.min(changed));
+            shift = shift.clamp(d.shift(), MOST);
+            if patience == 0 {
+                (least, patience) = (usize::MAX, PATIENCE);
+            }
+            last = changed;
         }
         self.lambda.clone_from(&self.before[0]);
         self.slip.clone_from(&self.before[1]);
