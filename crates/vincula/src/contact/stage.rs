@@ -334,8 +334,9 @@ impl Stage {
         let points = scene.points.len();
         self.swept = scene.chooses && held && small && points > FEW_ROWS;
         let many = scene.chooses && points > MANY_HELD && held;
-        // What each answers to itself only says about how far forces go, and hardly changes in a step.
-        if scene.couples && !self.swept && (many || !small) && !self.movers.knows_own() {
+        // Solved all at once it only says about how far forces go, and hardly changes in a step.
+        let known = self.movers.knows_own() && self.coupled.is_direct();
+        if scene.couples && !self.swept && (many || !small) && !known {
             self.movers.weigh_own(dual, scene.work);
         }
     }

@@ -22,12 +22,18 @@ impl Path {
 }
 
 impl Dual {
+    /// Whether no body of an island carries more than two of its joints and they close no loop.
+    pub(crate) fn is_line(&self, island: usize) -> bool {
+        let pattern = self.islands[island].matrix.pattern();
+        pattern.edges().len() + 1 == pattern.nodes()
+    }
+
     /// The order of an island's joints, if they make a chain with two ends and have three rows
     /// each.
     pub(crate) fn path(&self, island: usize) -> Option<Path> {
         let pattern = self.islands[island].matrix.pattern();
         let nodes = pattern.nodes();
-        if nodes != self.islands[island].joints.len() || pattern.edges().len() + 1 != nodes {
+        if nodes != self.islands[island].joints.len() || !self.is_line(island) {
             return None;
         }
         let fits = |node: usize| pattern.size(node) == 3 && pattern.neighbours(node).len() <= 2;

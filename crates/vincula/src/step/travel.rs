@@ -12,7 +12,7 @@ use crate::math::small::*;
 use crate::model::{BodyId, ColliderId, Model, State};
 
 /// What a contact may close in by in a part, over the thickness of the thinner of its bodies: among
-/// many of small mechanisms, and at a large one, whose other bodies hardly follow the one that is struck.
+/// many or at a large mechanism, and at a long chain, which hardly follows the link that is struck.
 const CLOSING: [f64; 2] = [0.3, 1.0];
 /// Rows of a mechanism from which on it is large.
 const LARGE: usize = 200;
@@ -31,7 +31,13 @@ pub(super) fn parts_wanted(
     measure_thickness(model, work);
     let points = &work.contacts.points;
     let many = points.len() > MANY_HELD;
-    let rows = |body: &BodyId| work.dual.island_of(body.index()).map(|(_, rows)| rows);
+    let closing = |body: &BodyId| {
+        let (island, rows) = work.dual.island_of(body.index())?;
+        match rows > LARGE {
+            true => Some(CLOSING[usize::from(work.dual.is_line(island))]),
+            false => many.then_some(CLOSING[0]),
+        }
+    };
     let mut wanted = 0.0f64;
     for point in points {
         let speed = dot(&point.normal, &relative(point, &state.blocks));
@@ -39,12 +45,10 @@ pub(super) fn parts_wanted(
         if point.gap + h * speed >= 0.0 {
             continue;
         }
-        let closing = match [point.a, point.b].iter().flatten().filter_map(rows).max() {
-            Some(rows) if rows > LARGE => CLOSING[1],
-            Some(_) if many => CLOSING[0],
-            _ => continue,
-        };
-        wanted = wanted.max(-h * speed / (closing * thinner(point, work)));
+        let sides = [point.a, point.b];
+        if let Some(closing) = sides.iter().flatten().filter_map(closing).reduce(f64::max) {
+            wanted = wanted.max(-h * speed / (closing * thinner(point, work)));
+        }
     }
     (wanted.ceil() as usize).clamp(1, most)
 }
