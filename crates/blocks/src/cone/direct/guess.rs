@@ -72,7 +72,11 @@ impl Direct {
                 break;
             }
             let changed = self.find_pieces();
-            patience = if changed < least { PATIENCE } else { patience - 1 };
+            patience = if changed < least {
+                PATIENCE
+            } else {
+                patience - 1
+            };
             least = least.min(changed);
             shift *= match changed {
                 _ if patience == 0 => GROWTH,

@@ -121,6 +121,38 @@ fn touched_by(pulley: usize, pulleys: usize, link: usize, links: usize) -> bool 
     (first..=end).contains(&link) || link + 1 == links
 }
 
+/// Starts from a guess, with the slip that it causes.
+fn start(strung: &mut Strung, dense: &Delassus, guess: &[f64]) {
+    let rows = guess.len();
+    for k in 0..rows / 3 {
+        let slip: Triple = std::array::from_fn(|i| {
+            let row = &dense.matrix[(3 * k + i) * rows..][..rows];
+            let pushed: f64 = row.iter().zip(guess).map(|(d, x)| d * x).sum();
+            dense.free[3 * k + i] + pushed
+        });
+        strung.start(k, slip, triple(guess, k));
+    }
+}
+
+#[test]
+fn a_guess_that_is_nearly_right_takes_few_steps() {
+    let (mut seed, mut steps, cases) = (5, 0, 40);
+    for case in 0..cases {
+        let (mut strung, mut dense) = problem(&mut seed, 4 + case % 7, case % 4);
+        start(&mut strung, &dense, &vec![0.0; dense.lambda.len()]);
+        assert!(strung.solve(1e-9).residual <= 1e-9, "case {case}");
+        let guess = strung.lambda().to_vec();
+        for free in &mut dense.free {
+            *free += 1e-3 * random(&mut seed);
+        }
+        start(&mut strung, &dense, &guess);
+        let report = strung.solve(1e-9);
+        assert!(report.residual <= 1e-9, "case {case}: {report:?}");
+        steps += report.newton;
+    }
+    assert!(steps <= 4 * cases, "{steps} steps");
+}
+
 #[test]
 fn it_finds_what_a_dense_solve_finds() {
     let mut seed = 17;
@@ -132,14 +164,7 @@ fn it_finds_what_a_dense_solve_finds() {
         let guess: Vec<f64> = (0..rows)
             .map(|i| if i % 3 == 0 { 0.1 } else { 0.0 })
             .collect();
-        for k in 0..rows / 3 {
-            let slip: Triple = std::array::from_fn(|i| {
-                let row = &dense.matrix[(3 * k + i) * rows..][..rows];
-                let pushed: f64 = row.iter().zip(&guess).map(|(d, x)| d * x).sum();
-                dense.free[3 * k + i] + pushed
-            });
-            strung.start(k, slip, triple(&guess, k));
-        }
+        start(&mut strung, &dense, &guess);
         let report = strung.solve(1e-9);
         assert!(report.residual <= 1e-9, "case {case}: {report:?}");
         dense.solve(1e-12, 200);
