@@ -22,12 +22,17 @@ use crate::model::Model;
 /// Square rows at a port.
 pub(crate) const ROWS: usize = 2;
 /// Rows of a body.
-const ALL: usize = PORTS * ROWS;
+pub(crate) const ALL: usize = PORTS * ROWS;
 
 /// A vector for each row of eight bodies, by port.
 pub(crate) type Axes = [[Lane; 3]; ALL];
 /// Zero everywhere.
 pub(crate) const NO_AXES: Axes = [[[0.0; LANES]; 3]; ALL];
+
+/// Displacement of the points under a unit force of each row, world, m/N.
+pub(crate) type AtPoints = [[[Lane; 3]; PORTS]; ALL];
+/// Response of each row to each, m/N.
+pub(crate) type Among = [[Lane; ALL]; ALL];
 
 /// The rows of eight bodies; zero where there is none.
 #[derive(Clone, Debug)]
@@ -42,9 +47,9 @@ pub(crate) struct AxleBlock {
     /// ℓ times the axis of the other body, world, m.
     pub other: Axes,
     /// Displacement of the points under a unit force of each row, world, m/N.
-    pub points: [[[Lane; 3]; PORTS]; ALL],
+    pub points: AtPoints,
     /// Response of each row to each, m/N.
-    pub among: [[Lane; ALL]; ALL],
+    pub among: Among,
     /// Forces λ, N.
     pub force: [Lane; ALL],
 }
@@ -128,7 +133,7 @@ pub(super) struct Axles {
 
 kernel! {
     /// Axes in the world, and where they were before the free solve.
-    pub(crate) fn find_before(n: &NewtonBlock, axles: &mut AxleBlock) = find_before_lanes
+    pub(super) fn find_before(n: &NewtonBlock, axles: &mut AxleBlock) = find_before_lanes
 }
 
 #[inline(always)]
@@ -147,7 +152,7 @@ fn find_before_lanes(n: &NewtonBlock, axles: &mut AxleBlock) {
 
 kernel! {
     /// Axes in the world.
-    pub(crate) fn find_world(n: &NewtonBlock, axles: &mut AxleBlock) = find_world_lanes
+    pub(super) fn find_world(n: &NewtonBlock, axles: &mut AxleBlock) = find_world_lanes
 }
 
 #[inline(always)]
@@ -163,7 +168,7 @@ fn find_world_lanes(n: &NewtonBlock, axles: &mut AxleBlock) {
 
 kernel! {
     /// Axes in the world and their velocities, for rates in the body frame.
-    pub(crate) fn find_rates(n: &NewtonBlock, axles: &mut AxleBlock) = find_rates_lanes
+    pub(super) fn find_rates(n: &NewtonBlock, axles: &mut AxleBlock) = find_rates_lanes
 }
 
 #[inline(always)]
@@ -181,7 +186,7 @@ fn find_rates_lanes(n: &NewtonBlock, axles: &mut AxleBlock) {
 
 kernel! {
     /// What each row does to the points and to the other rows.
-    pub(crate) fn find_responses(n: &NewtonBlock, points: &Points, axles: &mut AxleBlock) = find_responses_lanes
+    pub(super) fn find_responses(n: &NewtonBlock, points: &Points, axles: &mut AxleBlock) = find_responses_lanes
 }
 
 #[inline(always)]
@@ -193,10 +198,30 @@ fn find_responses_lanes(n: &NewtonBlock, points: &Points, axles: &mut AxleBlock)
             scatter(local, lane, &x);
         }
     }
+    let AxleBlock {
+        own,
+        points: at,
+        among,
+        ..
+    } = axles;
+    respond_to(n, points, own, &local, at, among);
+}
+
+/// What rows with these axes of the bodies do to the points, and to each other; `local` are ℓ times
+/// the axes of the other bodies, in the frame `rot`.
+#[inline(always)]
+pub(crate) fn respond_to(
+    n: &NewtonBlock,
+    points: &Points,
+    own: &Axes,
+    local: &Axes,
+    at_points: &mut AtPoints,
+    among: &mut Among,
+) {
     for k in 0..ALL {
         let mut response = [[0.0; LANES]; 9];
         for lane in 0..LANES {
-            let gradient = outer(&gather(&local[k], lane), &gather(&axles.own[k], lane));
+            let gradient = outer(&gather(&local[k], lane), &gather(&own[k], lane));
             scatter(&mut response, lane, &n.inverse_of(lane).solve(&gradient));
         }
         for lane in 0..LANES {
@@ -204,16 +229,16 @@ fn find_responses_lanes(n: &NewtonBlock, points: &Points, axles: &mut AxleBlock)
             let p: M3 = gather(&response, lane);
             for port in 0..PORTS {
                 let moved = mul_vec(&p, &gather(&points[port], lane));
-                scatter(&mut axles.points[k][port], lane, &mul_vec(&rot, &moved));
+                scatter(&mut at_points[k][port], lane, &mul_vec(&rot, &moved));
             }
         }
         for j in k..ALL {
             for lane in 0..LANES {
                 let p: M3 = gather(&response, lane);
-                let moved = mul_vec(&p, &gather(&axles.own[j], lane));
+                let moved = mul_vec(&p, &gather(&own[j], lane));
                 let both = dot(&gather(&local[j], lane), &moved);
-                axles.among[k][j][lane] = both;
-                axles.among[j][k][lane] = both;
+                among[k][j][lane] = both;
+                among[j][k][lane] = both;
             }
         }
     }
@@ -221,7 +246,7 @@ fn find_responses_lanes(n: &NewtonBlock, points: &Points, axles: &mut AxleBlock)
 
 kernel! {
     /// Puts the forces of the rows on the bodies.
-    pub(crate) fn put_loads(axles: &AxleBlock, n: &mut NewtonBlock) = put_loads_lanes
+    pub(super) fn put_loads(axles: &AxleBlock, n: &mut NewtonBlock) = put_loads_lanes
 }
 
 #[inline(always)]

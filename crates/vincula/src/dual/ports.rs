@@ -8,7 +8,7 @@
 use std::cmp::Ordering;
 
 use super::axles::AxleBlock;
-use crate::integrate::newton::{NewtonBlock, load_at};
+use crate::integrate::newton::{AtPoints, NewtonBlock, Pull};
 use crate::kernel;
 use crate::math::lanes::{LANES, Lane, all, gather, scatter};
 use crate::math::small::*;
@@ -81,7 +81,7 @@ kernel! {
 }
 
 #[inline(always)]
-fn find_places_lanes(n: &NewtonBlock, points: &Points, places: &mut Points) {
+pub(crate) fn find_places_lanes(n: &NewtonBlock, points: &Points, places: &mut Points) {
     for lane in 0..LANES {
         let a: M3 = gather(&n.a, lane);
         let t: V3 = gather(&n.t, lane);
@@ -98,7 +98,7 @@ kernel! {
 }
 
 #[inline(always)]
-fn find_velocities_lanes(n: &NewtonBlock, points: &Points, velocities: &mut Points) {
+pub(crate) fn find_velocities_lanes(n: &NewtonBlock, points: &Points, velocities: &mut Points) {
     for lane in 0..LANES {
         let rot: M3 = gather(&n.rot, lane);
         let rate: M3 = gather(&n.w, lane);
@@ -117,7 +117,7 @@ kernel! {
 }
 
 #[inline(always)]
-fn find_compliances_lanes(n: &NewtonBlock, points: &Points, w: &mut Compliances) {
+pub(crate) fn find_compliances_lanes(n: &NewtonBlock, points: &Points, w: &mut Compliances) {
     let mut off = [0.0; LANES];
     for lane in 0..LANES {
         let [a, b]: [V3; 2] = [0, 1].map(|k| gather(&points[k], lane));
@@ -189,7 +189,7 @@ kernel! {
 fn put_loads_lanes(points: &Points, forces: &Points, n: &mut NewtonBlock) {
     for lane in 0..LANES {
         let rot: M3 = gather(&n.rot, lane);
-        let (load, thrust) = load_at(&rot, points, forces, lane);
+        let (load, thrust) = AtPoints { points, forces }.on(&rot, lane);
         let before: M3 = gather(&n.load, lane);
         scatter(&mut n.load, lane, &axpy9(&before, 1.0, &load));
         let before: V3 = gather(&n.thrust, lane);

@@ -5,7 +5,7 @@
 //!
 //! [`launch`] and [`arrive`] are a step that is linearised once, in the frame of its start.
 
-use super::newton::{NewtonBlock, Points, inverse, load_at, polar_lanes};
+use super::newton::{AtPoints, NewtonBlock, Points, Pull, inverse, polar_lanes};
 use super::ordinary::square;
 use super::tempered::KickBlock;
 use super::{Scheme, Tempering};
@@ -123,12 +123,12 @@ fn arrive_lanes(
     next: &mut StateBlock,
     memory: &mut MemoryBlock,
 ) -> f64 {
-    let per_h = scheme.gamma;
+    let (per_h, pull) = (scheme.gamma, AtPoints { points, forces });
     let mut updates = [0.0; LANES];
     for lane in 0..LANES {
         let rot: M3 = gather(&n.rot, lane);
         let inverse = n.inverse_of(lane);
-        let (load, thrust) = load_at(&rot, points, forces, lane);
+        let (load, thrust) = pull.on(&rot, lane);
         let p = inverse.solve(&load);
         let a = axpy9(&gather(&n.a, lane), 1.0, &mul(&rot, &p));
         let t = axpy(&gather(&n.t, lane), inverse.translation, &thrust);

@@ -247,6 +247,7 @@ fn accept_lanes(n: &mut NewtonBlock) -> f64 {
     for lane in 0..LANES {
         let (load, thrust) = (gather(&n.load, lane), gather(&n.thrust, lane));
         updates[lane] = accept_one(n, lane, &load, &thrust);
+        hold(n, lane, &load);
         scatter(&mut n.load, lane, &[0.0; 9]);
         scatter(&mut n.thrust, lane, &[0.0; 3]);
     }
@@ -258,9 +259,6 @@ fn accept_lanes(n: &mut NewtonBlock) -> f64 {
 fn accept_one(n: &mut NewtonBlock, lane: usize, load: &M3, thrust: &V3) -> f64 {
     let inverse = n.inverse_of(lane);
     let p = inverse.solve(load);
-    // Rows that are not linear take several solves: their loads add up.
-    let held: M3 = gather(&n.held, lane);
-    scatter(&mut n.held, lane, &axpy9(&held, 1.0, load));
     let total = axpy9(&gather(&n.p, lane), 1.0, &p);
     scatter(&mut n.p, lane, &total);
     let rot: M3 = gather(&n.rot, lane);
@@ -271,25 +269,49 @@ fn accept_one(n: &mut NewtonBlock, lane: usize, load: &M3, thrust: &V3) -> f64 {
     max_abs(&total)
 }
 
+/// Keeps the load of the constraint forces. Rows that are not linear take several solves: their
+/// loads add up.
+#[inline(always)]
+fn hold(n: &mut NewtonBlock, lane: usize, load: &M3) {
+    let held: M3 = gather(&n.held, lane);
+    scatter(&mut n.held, lane, &axpy9(&held, 1.0, load));
+}
+
 /// Points of eight bodies, or forces at them: two of each.
 pub type Points = [[Lane; 3]; 2];
 
-/// The load on A, in the frame `rot`, and the sum of the forces with which joints that pull with
-/// `forces` at `points` answer.
-#[inline(always)]
-pub fn load_at(rot: &M3, points: &Points, forces: &Points, lane: usize) -> (M3, V3) {
-    let [one, two] = [0, 1].map(|k| gather(&forces[k], lane));
-    let [x, y]: [V3; 2] = [0, 1].map(|k| gather(&points[k], lane));
-    let thrust = [0, 1, 2].map(|k: usize| -one[k] - two[k]);
-    let one = scale(&tmul_vec(rot, &one), -1.0);
-    let two = tmul_vec(rot, &two);
-    let mut load = [0.0; 9];
-    for i in 0..3 {
-        for j in 0..3 {
-            load[3 * i + j] = one[i] * x[j] - two[i] * y[j];
+/// What the joints of eight bodies do to them. A closure would not always be inlined, and a call
+/// keeps a loop over lanes from becoming vector code.
+pub trait Pull {
+    /// The load on A of a body, in the frame `rot`, N m, and the sum of the forces on it, world, N.
+    fn on(&self, rot: &M3, lane: usize) -> (M3, V3);
+}
+
+/// Joints that pull with forces at points.
+pub struct AtPoints<'a> {
+    /// The points in the bodies, m.
+    pub points: &'a Points,
+    /// The forces of the joints, world, N; the bodies answer with the opposite.
+    pub forces: &'a Points,
+}
+
+impl Pull for AtPoints<'_> {
+    #[inline(always)]
+    fn on(&self, rot: &M3, lane: usize) -> (M3, V3) {
+        let AtPoints { points, forces } = self;
+        let [one, two] = [0, 1].map(|k| gather(&forces[k], lane));
+        let [x, y]: [V3; 2] = [0, 1].map(|k| gather(&points[k], lane));
+        let thrust = [0, 1, 2].map(|k: usize| -one[k] - two[k]);
+        let one = scale(&tmul_vec(rot, &one), -1.0);
+        let two = tmul_vec(rot, &two);
+        let mut load = [0.0; 9];
+        for i in 0..3 {
+            for j in 0..3 {
+                load[3 * i + j] = one[i] * x[j] - two[i] * y[j];
+            }
         }
+        (load, thrust)
     }
-    (load, thrust)
 }
 
 kernel! {
@@ -299,10 +321,19 @@ kernel! {
 
 #[inline(always)]
 fn press_lanes(points: &Points, forces: &Points, n: &mut NewtonBlock) -> f64 {
+    press_under::<true>(n, &AtPoints { points, forces })
+}
+
+/// The same for any joints. Only a second linearisation asks for the load that is kept.
+#[inline(always)]
+pub(crate) fn press_under<const KEPT: bool>(n: &mut NewtonBlock, pull: &impl Pull) -> f64 {
     let mut updates = [0.0; LANES];
     for lane in 0..LANES {
-        let (load, thrust) = load_at(&gather(&n.rot, lane), points, forces, lane);
+        let (load, thrust) = pull.on(&gather(&n.rot, lane), lane);
         updates[lane] = accept_one(n, lane, &load, &thrust);
+        if KEPT {
+            hold(n, lane, &load);
+        }
     }
     worst(&updates)
 }

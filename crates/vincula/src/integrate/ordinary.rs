@@ -8,9 +8,9 @@
 //! forces, [`land`] the velocity before its projection, and [`settle`] the projection and the end.
 
 use super::Scheme;
-use super::newton::{NewtonBlock, Points, inverse, load_at, polar_lanes};
-use super::tempered::{Flown, KickBlock, brake, kicked_after, set_off, settled};
-use crate::body::affine::strain;
+use super::newton::{AtPoints, NewtonBlock, Points, Pull, inverse, polar_lanes};
+use super::tempered::{Flown, KickBlock, Turning, Turnings, brake, kicked_after, set_off, settled};
+use crate::body::affine::{Affine, Inverse, strain};
 use crate::kernel;
 use crate::math::lanes::{LANES, all, flush, gather, scatter};
 use crate::math::small::*;
@@ -40,21 +40,10 @@ fn launch_lanes(
         let body = params.affine(lane);
         let flown = Flown::new(&body, scheme, state, memory, &turnings, n, lane);
         let (rot, shape) = (flown.rot, flown.shape);
-        let mut s = sym(&shape);
-        for k in 0..3 {
-            s[k] -= 1.0;
-        }
-        let k: V3 = body.geometric_stiffness(&sym(&gather(&memory.load, lane)));
-        let inverse = inverse(&body, scheme, &k);
-        let p = inverse.solve(&sub9(&flown.load, &full(&body.stress(&s))));
-        n.set_inverse(lane, &inverse);
-        scatter(&mut n.geometric, lane, &k);
+        let (inverse, load) = enter(&body, scheme, &flown, memory, n, lane);
+        let p = inverse.solve(&load);
         scatter(&mut n.p, lane, &p);
         scatter(&mut n.a, lane, &mul(&rot, &axpy9(&shape, 1.0, &p)));
-        let momentum = mul_vec(&rot, &gather(&n.momentum, lane));
-        scatter(&mut n.momentum, lane, &momentum);
-        scatter(&mut n.rot, lane, &rot);
-        scatter(&mut n.rate, lane, &flown.rate);
         if keeps {
             scatter(&mut n.a_pred, lane, &mul(&rot, &shape));
             scatter(&mut n.w, lane, &mul(&rot, &flown.rate));
@@ -71,6 +60,98 @@ fn launch_lanes(
     true
 }
 
+/// Keeps what a body has after its flight. Returns H̄⁻¹ and the load of the free motion on A, in the
+/// frame of the flight, N m.
+#[inline(always)]
+fn enter(
+    body: &Affine,
+    scheme: &Scheme,
+    flown: &Flown,
+    memory: &MemoryBlock,
+    n: &mut NewtonBlock,
+    lane: usize,
+) -> (Inverse, M3) {
+    let mut s = sym(&flown.shape);
+    for k in 0..3 {
+        s[k] -= 1.0;
+    }
+    let k: V3 = body.geometric_stiffness(&sym(&gather(&memory.load, lane)));
+    let inverse = inverse(body, scheme, &k);
+    n.set_inverse(lane, &inverse);
+    scatter(&mut n.geometric, lane, &k);
+    let momentum = mul_vec(&flown.rot, &gather(&n.momentum, lane));
+    scatter(&mut n.momentum, lane, &momentum);
+    scatter(&mut n.rot, lane, &flown.rot);
+    scatter(&mut n.rate, lane, &flown.rate);
+    (inverse, sub9(&flown.load, &full(&body.stress(&s))))
+}
+
+/// The first half of [`launch`], after which [`drift_off`] takes what else turns the bodies: leaves
+/// the predicted A and, in `force`, the load of the free motion in the frame of the flight. False
+/// when a body is crushed.
+#[inline(always)]
+pub(crate) fn take_off(
+    params: &ParamBlock,
+    state: &StateBlock,
+    memory: &MemoryBlock,
+    kick: &KickBlock,
+    scheme: &Scheme,
+    turnings: &mut Turnings,
+    n: &mut NewtonBlock,
+) -> bool {
+    if !polar_lanes(&state.a, &mut n.rot) {
+        return false;
+    }
+    *turnings = set_off(params, state, memory, kick, scheme, n);
+    for lane in 0..LANES {
+        let body = params.affine(lane);
+        let flown = Flown::new(&body, scheme, state, memory, turnings, n, lane);
+        let (_, load) = enter(&body, scheme, &flown, memory, n, lane);
+        scatter(&mut n.force, lane, &load);
+        scatter(&mut n.a_pred, lane, &mul(&flown.rot, &flown.shape));
+    }
+    for k in 0..3 {
+        n.slow[k] = memory.slow[k];
+        n.t[k] = n.t_pred[k];
+    }
+    true
+}
+
+/// The second half: solves with this `torque` on a body too, in the frame of the flight, N m.
+#[inline(always)]
+pub(crate) fn drift_off(
+    params: &ParamBlock,
+    scheme: &Scheme,
+    turnings: &Turnings,
+    torque: &V3,
+    n: &mut NewtonBlock,
+    lane: usize,
+) {
+    let body = params.affine(lane);
+    let turning = Turning::of(&gather(turnings, lane));
+    let load = turning.load(&body, scheme, torque);
+    let p = n
+        .inverse_of(lane)
+        .solve(&axpy9(&gather(&n.force, lane), 1.0, &load));
+    let a: M3 = gather(&n.a_pred, lane);
+    let moved = mul(&gather(&n.rot, lane), &p);
+    scatter(&mut n.p, lane, &p);
+    scatter(&mut n.a, lane, &axpy9(&a, 1.0, &moved));
+}
+
+kernel! {
+    /// Takes the rate of the predicted A to the world, for the kernels of a step that was bent.
+    pub fn look_up(n: &mut NewtonBlock) = look_up_lanes
+}
+
+#[inline(always)]
+fn look_up_lanes(n: &mut NewtonBlock) {
+    for lane in 0..LANES {
+        let rate = mul(&gather(&n.rot, lane), &gather(&n.rate, lane));
+        scatter(&mut n.w, lane, &rate);
+    }
+}
+
 kernel! {
     /// The velocity before its projection, the rate in the frame of the new pose. False when a
     /// body is crushed.
@@ -78,7 +159,12 @@ kernel! {
 }
 
 #[inline(always)]
-fn land_lanes(params: &ParamBlock, kick: &KickBlock, scheme: &Scheme, n: &mut NewtonBlock) -> bool {
+pub(crate) fn land_lanes(
+    params: &ParamBlock,
+    kick: &KickBlock,
+    scheme: &Scheme,
+    n: &mut NewtonBlock,
+) -> bool {
     let before = n.rot;
     if !polar_lanes(&n.a, &mut n.rot) {
         return false;
@@ -135,6 +221,20 @@ fn settle_lanes(
     next: &mut StateBlock,
     memory: &mut MemoryBlock,
 ) -> bool {
+    let pull = AtPoints { points, forces };
+    settle_under(params, scheme, &pull, n, next, memory)
+}
+
+/// The same for any joints.
+#[inline(always)]
+pub(crate) fn settle_under(
+    params: &ParamBlock,
+    scheme: &Scheme,
+    pull: &impl Pull,
+    n: &NewtonBlock,
+    next: &mut StateBlock,
+    memory: &mut MemoryBlock,
+) -> bool {
     let per_h = scheme.gamma;
     // 0·x is zero for finite x only.
     let mut unsound = [0.0; LANES];
@@ -142,7 +242,7 @@ fn settle_lanes(
         let body = params.affine(lane);
         let rot: M3 = gather(&n.rot, lane);
         let inverse = n.inverse_of(lane);
-        let (load, thrust) = load_at(&rot, points, forces, lane);
+        let (load, thrust) = pull.on(&rot, lane);
         let rate = axpy9(&gather(&n.w, lane), per_h, &inverse.solve(&load));
         let v = axpy(&gather(&n.v, lane), per_h * inverse.translation, &thrust);
         let omega = body.angular_velocity(&body.angular_momentum(&rate));

@@ -100,7 +100,7 @@ fn predict_lanes(
 }
 
 /// How the joint load of the last step turns eight bodies, axis by axis.
-type Turnings = [Lane; 9];
+pub(crate) type Turnings = [Lane; 9];
 
 /// Steps 1 and 2: the velocity, the angular momentum and the turn Q after the flight, the rate of
 /// strain in `p`; how the load of the joints acts.
@@ -250,7 +250,7 @@ impl Turning {
 
     /// From nine numbers.
     #[inline(always)]
-    fn of(x: &[f64; 9]) -> Turning {
+    pub(super) fn of(x: &[f64; 9]) -> Turning {
         Turning {
             implicit: [x[0], x[1], x[2]],
             response: [x[3], x[4], x[5]],

@@ -8,16 +8,17 @@
 //! (`vincula_blocks::braid`), and the passes of a step run one behind the other while a block is
 //! in the first cache (`passes.rs`):
 //!
-//! 1. predict; what rows lose by turning, and the free motion; the dual system,
+//! 1. fly; what rows lose by turning, the free motion, and the dual system,
 //! 2. solve, answer, measure the gaps; again until they are closed,
-//! 3. turn the velocity; how the joints drift,
-//! 4. solve, project the velocity, finish.
+//! 3. land; how the joints drift,
+//! 4. solve; again while too much of the drift is left; project the velocity and finish.
 //!
-//! The arithmetic is that of the general step, kernel by kernel, so the results have the same
-//! bits (tested). Whatever is out of the ordinary (a second linearisation, a weak pivot, a matrix
-//! that has to be renewed) is left to the general step, which starts afresh from the untouched
-//! state.
+//! The formulas are those of the general step without what only a second linearisation would ask for
+//! (`integrate/ordinary.rs`); the results agree to rounding (tested). Whatever is out of the
+//! ordinary (a second linearisation, a weak pivot, a matrix that has to be renewed) is left to the
+//! general step, which starts afresh from the untouched state.
 
+mod bodies;
 mod joints;
 mod passes;
 mod shape;
@@ -29,7 +30,7 @@ use crate::dual::SolverChoice;
 use crate::integrate::{Integrator, tempered};
 use crate::model::{Model, State};
 use crate::settings::Settings;
-use crate::step::{BENT, CHORD, CLOSED, DRIFT, LEFT, PASSES, Rest, SURE, StepReport};
+use crate::step::{BENT, CHORD, CLOSED, DRIFT, LEFT, PASSES, SURE, StepReport};
 use crate::workspace::Workspace;
 use passes::{Blocks, Joints, Pass};
 use shape::Shape;
@@ -37,10 +38,14 @@ use solver::Solver;
 
 /// The memory of the step in lanes, sized once.
 pub(crate) struct Serial {
-    joints: Joints,
-    /// When the general step is taken at once.
-    rest: Rest,
+    joints: Box<Joints>,
+    /// Steps that were made.
+    #[cfg(test)]
+    taken: usize,
 }
+
+/// Part of the tolerance that a solve is expected to leave where its end is not measured.
+const CERTAIN: f64 = 0.5;
 
 /// How a linear solve ended.
 struct Fit {
@@ -66,28 +71,15 @@ impl Serial {
         let shape = Shape::find(model)?;
         let solver = Solver::new(&shape);
         Some(Serial {
-            joints: Joints::new(shape, solver),
-            rest: Rest::default(),
+            joints: Box::new(Joints::new(shape, solver)),
+            #[cfg(test)]
+            taken: 0,
         })
     }
 
-    /// Makes the step, or leaves everything as it was and returns nothing.
+    /// Makes the step, or leaves everything as it was and returns nothing. Which of the two must not
+    /// depend on the steps before, or bits would depend on when a state was copied.
     fn advance(
-        &mut self,
-        model: &Model,
-        state: &mut State,
-        work: &mut Workspace,
-        h: f64,
-    ) -> Option<StepReport> {
-        if self.rest.is_on() {
-            return None;
-        }
-        let report = self.try_step(model, state, work, h);
-        self.rest.note(report.is_some());
-        report
-    }
-
-    fn try_step(
         &mut self,
         model: &Model,
         state: &mut State,
@@ -122,7 +114,8 @@ impl Serial {
                 return None;
             }
         }
-        self.find_velocity(&pass, &mut blocks, fit.update <= SURE && !bent)?;
+        let sure = fit.update <= SURE && !bent;
+        self.find_velocity(&pass, &mut blocks, sure, bent)?;
         self.commit(model, state, work, h);
         Some(StepReport::ordinary(fit.update, fit.open))
     }
@@ -130,18 +123,14 @@ impl Serial {
     /// The motion without joints, and the dual system, block by block.
     fn prepare(&mut self, pass: &Pass, blocks: &mut Blocks) -> Option<()> {
         let joints = &mut self.joints;
-        joints.shape.place_world();
         let count = joints.len();
-        // Each pass needs what the one before found of the next block.
-        for block in 0..count + 2 {
+        // A block needs to know where the next one flies.
+        for block in 0..=count {
             if block < count {
                 joints.predict(pass, blocks, block)?;
             }
-            if (1..=count).contains(&block) {
-                joints.move_freely(pass, blocks, block - 1);
-            }
-            if block >= 2 {
-                joints.assemble(pass, blocks, block - 2);
+            if block > 0 {
+                joints.assemble(pass, blocks, block - 1);
             }
         }
         Some(())
@@ -184,21 +173,18 @@ impl Serial {
     }
 
     /// The velocity that the joints allow; `sure` if one solve is known to be enough.
-    fn find_velocity(&mut self, pass: &Pass, blocks: &mut Blocks, sure: bool) -> Option<()> {
+    fn find_velocity(
+        &mut self,
+        pass: &Pass,
+        blocks: &mut Blocks,
+        sure: bool,
+        bent: bool,
+    ) -> Option<()> {
         let joints = &mut self.joints;
-        joints.shape.stop_world();
-        let count = joints.len();
-        let mut drift = 0.0;
-        for block in 0..=count {
-            if block < count {
-                joints.turn_velocity(pass, &mut blocks.newton[block], block)?;
-            }
-            if block > 0 {
-                drift = crate::dual::larger(joints.start_drift(pass, block - 1), drift);
-            }
-        }
+        let mut drift = joints.land(pass, blocks, bent)?;
         let tolerance = (DRIFT * pass.rule.residual).max(LEFT * drift);
         let mut previous = f64::INFINITY;
+        let mut sure = sure;
         for round in 0..PASSES {
             if round > 0 && drift <= tolerance {
                 break;
@@ -207,16 +193,17 @@ impl Serial {
                 // The matrix has to be renewed.
                 return None;
             }
+            // A solve leaves no larger part than the one before did.
+            sure |= round > 0 && drift * drift <= CERTAIN * tolerance * previous;
             previous = drift;
-            let first = round == 0;
             joints.solver.solve(pass.level, &mut joints.rows);
-            joints.keep_forces(1, first);
-            drift = joints.project(pass, blocks, (first, sure))?;
+            joints.keep_forces(1, round == 0);
             if sure {
-                return Some(());
+                break;
             }
+            drift = joints.try_out(pass, blocks);
         }
-        (0..count).try_for_each(|block| blocks.end(pass, block))
+        joints.settle(pass, blocks)
     }
 
     /// Everything is sound: the new state replaces the old one.
@@ -246,6 +233,10 @@ impl Serial {
         }
         work.last_h = h;
         state.time += h;
+        #[cfg(test)]
+        {
+            self.taken += 1;
+        }
     }
 }
 

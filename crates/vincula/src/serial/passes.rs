@@ -1,18 +1,18 @@
 //! The passes over blocks of bodies and joints, each while the blocks next to it are at hand.
 
-use super::joints;
-use super::shape::{NO_ROWS, Rows, Shape, Slot};
+use super::bodies;
+use super::joints::Response;
+use super::shape::{NO_ROWS, Rows, Shape};
 use super::solver::Solver;
-use crate::dual::axles::{self, Axes, AxleBlock, NO_AXES, ROWS};
-use crate::dual::{larger, ports, squares};
-use crate::integrate::Scheme;
-use crate::integrate::newton::{self, NewtonBlock, Stiffening};
+use crate::dual::axles::ROWS;
+use crate::dual::larger;
+use crate::integrate::newton::{self, NewtonBlock};
 use crate::integrate::tempered::{self, KickBlock};
+use crate::integrate::{Scheme, ordinary};
 use crate::math::dispatch::Level;
 use crate::math::lanes::{LANES, Lane};
 use crate::model::{MemoryBlock, ParamBlock, State, StateBlock};
 use crate::settings::Rule;
-use crate::step::write_down;
 
 /// What a pass reads.
 pub(super) struct Pass<'a> {
@@ -36,24 +36,25 @@ pub(super) struct Blocks<'a> {
 pub(super) struct Joints {
     pub shape: Shape,
     pub solver: Solver,
-    /// How far the axes of each block turn before the joints act; the world first.
-    lost: Vec<Axes>,
     /// Forces of the square rows at the end of the last step, times lengths, N m.
     held: Vec<[Lane; ROWS]>,
+    /// How the bodies of two blocks that follow each other give way.
+    responses: [Response; 2],
     /// Right-hand side of the next solve, then its solution.
     pub rows: Vec<Rows>,
     /// Forces of the position solve and of the velocity solve, N.
     pub totals: [Vec<Rows>; 2],
 }
 
-const ONES: Lane = [1.0; LANES];
+/// The world does not give way.
+static NO_RESPONSE: Response = Response::NONE;
 
 impl Joints {
     pub fn new(shape: Shape, solver: Solver) -> Joints {
         let blocks = shape.eights.len();
         Joints {
-            lost: vec![NO_AXES; blocks + 1],
             held: vec![[[0.0; LANES]; ROWS]; blocks + 1],
+            responses: [Response::NONE, Response::NONE],
             rows: vec![NO_ROWS; blocks],
             totals: [vec![NO_ROWS; blocks], vec![NO_ROWS; blocks]],
             shape,
@@ -64,19 +65,6 @@ impl Joints {
     /// Number of blocks.
     pub fn len(&self) -> usize {
         self.shape.eights.len()
-    }
-
-    /// The slots of a block and of its neighbours.
-    fn around(&mut self, block: usize) -> (&Slot, &mut Slot, Option<&Slot>) {
-        let (last, rest) = self.shape.slots.split_at_mut(block + 1);
-        let (own, next) = rest.split_first_mut().expect("a block has a slot");
-        (&last[block], own, next.first())
-    }
-
-    /// Lengths of the joints of a block and of the next one.
-    fn lengths(&self, block: usize) -> [Lane; 2] {
-        let length = |k: usize| self.shape.eights.get(k).map_or([0.0; LANES], |e| e.length);
-        [length(block), length(block + 1)]
     }
 
     /// Reads the forces of the square rows of eight joints.
@@ -94,67 +82,55 @@ impl Joints {
 
     /// Where the bodies fly; nothing if one is crushed.
     pub fn predict(&mut self, pass: &Pass, blocks: &mut Blocks, block: usize) -> Option<()> {
-        let (level, n) = (pass.level, &mut blocks.newton[block]);
+        let (level, params, scheme) = (pass.level, &pass.params[block], &pass.scheme);
         let (past, memory) = (&pass.state.blocks[block], &pass.state.memory[block]);
-        if !newton::polar_block(level, &past.a, &mut n.rot) {
-            return None;
-        }
-        let params = &pass.params[block];
-        tempered::predict(
-            level,
-            params,
-            past,
-            memory,
-            pass.kick(block),
-            &pass.scheme,
-            n,
-        );
-        let own = &self.shape.slots[block + 1].axles.own;
-        joints::find_lost(level, own, &past.a, &n.a, &mut self.lost[block + 1]);
         self.read_held(&pass.state.held, block);
-        Some(())
+        let (n, slot) = (&mut blocks.newton[block], &mut self.shape.slots[block + 1]);
+        let kick = pass.kick(block);
+        bodies::fly(level, params, past, memory, kick, scheme, n, slot).then_some(())
     }
 
-    /// What rows lose by turning, and the motion without joints.
-    pub fn move_freely(&mut self, pass: &Pass, blocks: &mut Blocks, block: usize) {
-        let (level, n, params) = (pass.level, &mut blocks.newton[block], &pass.params[block]);
-        let layout = self.shape.layout;
-        let slot = &mut self.shape.slots[block + 1];
-        let next = self.lost.get(block + 2).unwrap_or(&NO_AXES);
-        let lost = [&self.lost[block], &self.lost[block + 1], next];
-        joints::exchange(level, layout, lost, [&ONES, &ONES], &mut slot.axles.other);
-        let force = joints::port_forces(layout, &self.held[block], &self.held[block + 1]);
-        let mut torque = [[0.0; LANES]; 3];
-        let AxleBlock { own, other, .. } = &self.shape.slots[block + 1].axles;
-        joints::find_torques(level, own, other, &force, &n.rot, &mut torque);
-        squares::add_loads(level, params, &pass.scheme, &torque, n);
-        newton::free_solve(level, params, &pass.scheme, Stiffening::Tempered, n);
-        let slot = &mut self.shape.slots[block + 1];
-        ports::find_compliances(level, n, &slot.ports.point, &mut slot.ports.compliances);
-        ports::find_places(level, n, &slot.ports.point, &mut slot.ports.place);
-        axles::find_before(level, n, &mut slot.axles);
+    /// What rows lose by turning, the motion without joints, and the dual system of a block.
+    pub fn assemble(&mut self, pass: &Pass, blocks: &mut Blocks, block: usize) {
+        let (level, params, scheme) = (pass.level, &pass.params[block], &pass.scheme);
+        let n = &mut blocks.newton[block];
+        let held = [&self.held[block], &self.held[block + 1]];
+        let [even, odd] = &mut self.responses;
+        let (last, own) = match block % 2 {
+            0 => (odd, even),
+            _ => (even, odd),
+        };
+        let (beside, slot) = self.shape.around(block);
+        bodies::move_freely(level, &beside, params, scheme, held, n, slot, own);
+        let last = if block == 0 { &NO_RESPONSE } else { &*last };
+        let Shape {
+            layout,
+            eights,
+            slots,
+            ..
+        } = &self.shape;
+        let (last, own) = ((&slots[block], last), (&slots[block + 1], &*own));
+        let (node, rows) = (&mut self.solver.nodes[block], &mut self.rows[block]);
+        bodies::assemble(level, *layout, last, own, &eights[block], node, rows);
     }
 
-    /// The dual system of a block of joints and their gaps; returns the largest, m.
-    pub fn assemble(&mut self, pass: &Pass, blocks: &Blocks, block: usize) -> f64 {
+    /// Moves the bodies by the forces that were solved for, and measures the gaps that are left.
+    /// Returns the largest change of an entry of A, and the largest gap, m.
+    pub fn answer(&mut self, pass: &Pass, blocks: &mut Blocks) -> [f64; 2] {
         let (level, layout) = (pass.level, self.shape.layout);
-        let [length, next_length] = self.lengths(block);
-        let (last, own, next) = self.around(block);
-        let next = next.map_or(&NO_AXES, |next| &next.axles.moving);
-        let AxleBlock { moving, other, .. } = &mut own.axles;
-        let from = [&last.axles.moving, &*moving, next];
-        joints::exchange(level, layout, from, [&length, &next_length], other);
-        let n = &blocks.newton[block];
-        axles::find_responses(level, n, &own.ports.point, &mut own.axles);
-        let slots = &self.shape.slots;
-        let (last, own, eight) = (&slots[block], &slots[block + 1], &self.shape.eights[block]);
-        let node = &mut self.solver.nodes[block];
-        joints::assemble(level, layout, last, own, eight, node);
-        self.find_gaps(level, block)
+        let (mut update, mut open) = (0.0, 0.0);
+        for (block, n) in blocks.newton.iter_mut().enumerate() {
+            let next = self.rows.get(block + 1).unwrap_or(&NO_ROWS);
+            let slot = &mut self.shape.slots[block + 1];
+            let change = bodies::press(level, layout, &self.rows[block], next, n, slot);
+            update = larger(change, update);
+            open = larger(self.find_gaps(level, block), open);
+        }
+        [update, open]
     }
 
     /// Right-hand side of a block of joints: how far they are open; returns the largest, m.
-    pub fn find_gaps(&mut self, level: Level, block: usize) -> f64 {
+    fn find_gaps(&mut self, level: Level, block: usize) -> f64 {
         let Shape {
             layout,
             eights,
@@ -162,79 +138,43 @@ impl Joints {
             ..
         } = &self.shape;
         let (last, own, eight) = (&slots[block], &slots[block + 1], &eights[block]);
-        joints::find_gaps(level, *layout, last, own, eight, &mut self.rows[block])
-    }
-
-    /// Puts the forces that were solved for on a block of bodies.
-    fn put_loads(&mut self, level: Level, block: usize, n: &mut NewtonBlock) {
-        let layout = self.shape.layout;
-        let slot = &mut self.shape.slots[block + 1];
-        let next = self.rows.get(block + 1).unwrap_or(&NO_ROWS);
-        joints::put_forces(level, layout, &self.rows[block], next, slot);
-        ports::put_loads(level, &slot.ports.point, &slot.ports.force, n);
-        axles::put_loads(level, &slot.axles, n);
-    }
-
-    /// Moves the bodies by the forces that were solved for, and measures the gaps that are left.
-    /// Returns the largest change of an entry of A, and the largest gap, m.
-    pub fn answer(&mut self, pass: &Pass, blocks: &mut Blocks) -> [f64; 2] {
-        let (mut update, mut open) = (0.0, 0.0);
-        for block in 0..self.len() {
-            let n = &mut blocks.newton[block];
-            self.put_loads(pass.level, block, n);
-            update = larger(newton::accept(pass.level, n), update);
-            open = larger(self.locate(pass.level, block, n), open);
-        }
-        [update, open]
-    }
-
-    /// Finds where the points and axes of a block are, and the gaps of its joints.
-    fn locate(&mut self, level: Level, block: usize, n: &NewtonBlock) -> f64 {
-        let slot = &mut self.shape.slots[block + 1];
-        ports::find_places(level, n, &slot.ports.point, &mut slot.ports.place);
-        axles::find_world(level, n, &mut slot.axles);
-        self.find_gaps(level, block)
+        bodies::find_gaps(level, *layout, last, own, eight, &mut self.rows[block])
     }
 
     /// Takes the increments as rotations and strains; returns the largest gap that this opens, m.
     pub fn bend(&mut self, pass: &Pass, blocks: &mut Blocks) -> f64 {
         let mut open = 0.0;
-        for block in 0..self.len() {
-            let n = &mut blocks.newton[block];
+        for (block, n) in blocks.newton.iter_mut().enumerate() {
             newton::bend(pass.level, &mut blocks.bent[block], n);
-            open = larger(self.locate(pass.level, block, n), open);
+            bodies::locate(pass.level, n, &mut self.shape.slots[block + 1]);
+            open = larger(self.find_gaps(pass.level, block), open);
         }
         open
     }
 
-    /// The velocity before its projection; nothing if a body is crushed.
-    pub fn turn_velocity(&mut self, pass: &Pass, n: &mut NewtonBlock, block: usize) -> Option<()> {
-        let (level, params, scheme) = (pass.level, &pass.params[block], &pass.scheme);
-        if !tempered::turn_velocity(level, params, scheme, false, n) {
-            return None;
+    /// The velocity before its projection, and how the joints drift: the most of it in a step, m.
+    /// Nothing if a body is crushed.
+    pub fn land(&mut self, pass: &Pass, blocks: &mut Blocks, bent: bool) -> Option<f64> {
+        let (level, scheme) = (pass.level, &pass.scheme);
+        let mut drift = 0.0;
+        for (block, n) in blocks.newton.iter_mut().enumerate() {
+            let (params, kick) = (&pass.params[block], pass.kick(block));
+            let (beside, slot) = self.shape.around(block);
+            let sound = if bent {
+                ordinary::look_up(level, n);
+                let sound = tempered::turn_velocity(level, params, scheme, false, n);
+                tempered::project_free(level, params, kick, scheme, n);
+                bodies::meet(level, &beside, n, slot);
+                sound
+            } else {
+                bodies::land(level, &beside, params, kick, scheme, n, slot)
+            };
+            if !sound {
+                return None;
+            }
+            drift = larger(self.find_drifts(pass, block), drift);
         }
-        tempered::project_free(level, params, pass.kick(block), scheme, n);
-        self.find_rates(level, n, block);
-        Some(())
-    }
-
-    fn find_rates(&mut self, level: Level, n: &NewtonBlock, block: usize) {
-        let slot = &mut self.shape.slots[block + 1];
-        ports::find_velocities(level, n, &slot.ports.point, &mut slot.ports.place);
-        axles::find_rates(level, n, &mut slot.axles);
-    }
-
-    /// Tells a block of bodies the axes of their neighbours at the new pose, and finds how the
-    /// joints drift; returns the most of it in a step, m.
-    pub fn start_drift(&mut self, pass: &Pass, block: usize) -> f64 {
-        let (level, layout) = (pass.level, self.shape.layout);
-        let [length, next_length] = self.lengths(block);
-        let (last, own, next) = self.around(block);
-        let next = next.map_or(&NO_AXES, |next| &next.axles.world);
-        let AxleBlock { world, other, .. } = &mut own.axles;
-        let from = [&last.axles.world, &*world, next];
-        joints::exchange(level, layout, from, [&length, &next_length], other);
-        self.find_drifts(pass, block)
+        Some(drift)
     }
 
     fn find_drifts(&mut self, pass: &Pass, block: usize) -> f64 {
@@ -246,30 +186,40 @@ impl Joints {
         } = &self.shape;
         let (last, own, eight) = (&slots[block], &slots[block + 1], &eights[block]);
         let (level, h) = (pass.level, pass.scheme.h);
-        joints::find_drifts(level, *layout, last, own, eight, h, &mut self.rows[block])
+        bodies::find_drifts(level, *layout, last, own, eight, h, &mut self.rows[block])
     }
 
-    /// Adds the answer to the forces that were solved for to the velocity. Writes the end of the
-    /// step, if this is it, or finds what drift is left, m; nothing if the end is not finite.
-    pub fn project(
-        &mut self,
-        pass: &Pass,
-        blocks: &mut Blocks,
-        (first, ends): (bool, bool),
-    ) -> Option<f64> {
+    /// How much the joints drift in a step under all forces of the velocity solve, m.
+    pub fn try_out(&mut self, pass: &Pass, blocks: &Blocks) -> f64 {
+        let (level, layout) = (pass.level, self.shape.layout);
         let mut drift = 0.0;
-        for block in 0..self.len() {
-            let n = &mut blocks.newton[block];
-            self.put_loads(pass.level, block, n);
-            tempered::project_add(pass.level, first, &pass.scheme, n);
-            if ends {
-                blocks.end(pass, block)?;
-            } else {
-                self.find_rates(pass.level, n, block);
-                drift = larger(self.find_drifts(pass, block), drift);
+        for (block, n) in blocks.newton.iter().enumerate() {
+            let forces = &self.totals[1];
+            let next = forces.get(block + 1).unwrap_or(&NO_ROWS);
+            let slot = &mut self.shape.slots[block + 1];
+            bodies::try_out(level, layout, &forces[block], next, &pass.scheme, n, slot);
+            drift = larger(self.find_drifts(pass, block), drift);
+        }
+        drift
+    }
+
+    /// Writes the end of the step, with the velocity under all forces of its solve; nothing if it
+    /// is not finite.
+    pub fn settle(&mut self, pass: &Pass, blocks: &mut Blocks) -> Option<()> {
+        let (level, layout, scheme) = (pass.level, self.shape.layout, &pass.scheme);
+        let forces = &self.totals[1];
+        for (block, n) in blocks.newton.iter().enumerate() {
+            let (own, params) = (&forces[block], &pass.params[block]);
+            let next = forces.get(block + 1).unwrap_or(&NO_ROWS);
+            let slot = &self.shape.slots[block + 1];
+            let (state, memory) = (&mut blocks.next[block], &mut blocks.memory[block]);
+            if !bodies::settle(
+                level, layout, own, next, params, scheme, n, slot, state, memory,
+            ) {
+                return None;
             }
         }
-        Some(drift)
+        Some(())
     }
 
     /// Keeps the forces that were solved for: the first ones, or in addition.
@@ -305,23 +255,8 @@ impl Pass<'_> {
                 &newton::STRAIGHT
             };
             let (level, params) = (self.level, &self.params[block]);
-            let stretch = newton::stretch(level, params, &self.scheme, turn, &n.w, n);
+            let stretch = newton::stretch(level, params, &self.scheme, turn, &n.rate, n);
             stretch <= self.rule.stretch
         })
-    }
-}
-
-impl Blocks<'_> {
-    /// Writes the end of the step of a block; nothing if it is not finite.
-    pub fn end(&mut self, pass: &Pass, block: usize) -> Option<()> {
-        let n = &mut self.newton[block];
-        tempered::project_end(pass.level, &pass.params[block], &pass.scheme, n);
-        let wrong = write_down(
-            pass.level,
-            n,
-            &mut self.next[block],
-            &mut self.memory[block],
-        );
-        (wrong == 0.0).then_some(())
     }
 }

@@ -1,8 +1,10 @@
 //! Which worlds are serial mechanisms in lanes, and the constants of their joints.
 
+use super::bodies::Beside;
 use super::joints;
-use crate::dual::axles::{AxleBlock, ROWS};
-use crate::dual::ports::PortBlock;
+use crate::dual::axles::{ALL, Axes, NO_AXES, ROWS};
+use crate::dual::ports::{NO_POINTS, Points};
+use crate::integrate::tempered::Turnings;
 use crate::joint::Joint;
 use crate::joint::axis::{Axis, AxisKind};
 use crate::joint::rows::RowKind;
@@ -30,18 +32,42 @@ pub(super) enum Layout {
 }
 
 /// The points and square rows of eight bodies: port 0 belongs to the joint before a body, port 1
-/// to the one after it.
+/// to the one after it. Of the world all is zero but where its points and axes are.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Slot {
-    pub ports: PortBlock,
-    pub axles: AxleBlock,
+    /// Points in the body, m.
+    pub points: Points,
+    /// Own axes of the rows, in the body.
+    pub own: Axes,
+    /// Where the points are, m.
+    pub place: Points,
+    /// The axes in the world, and where they were predicted.
+    pub world: Axes,
+    pub flown: Axes,
+    /// How far the axes turn before the joints act.
+    pub lost: Axes,
+    /// ℓ times the axes of the other bodies, in the frame of the rotation, m.
+    pub told: Axes,
+    /// How the load of the joints turns the bodies.
+    pub turnings: Turnings,
+    /// Velocities of the points, m/s, and rates of the rows by the motion of these bodies, m/s.
+    pub velocity: Points,
+    pub rate: [Lane; ALL],
 }
 
 impl Slot {
     pub const NONE: Slot = Slot {
-        ports: PortBlock::NONE,
-        axles: AxleBlock::NONE,
+        points: NO_POINTS,
+        own: NO_AXES,
+        place: NO_POINTS,
+        world: NO_AXES,
+        flown: NO_AXES,
+        lost: NO_AXES,
+        told: NO_AXES,
+        turnings: [[0.0; LANES]; 9],
+        velocity: NO_POINTS,
+        rate: [[0.0; LANES]; ALL],
     };
 }
 
@@ -59,8 +85,9 @@ pub(super) struct Eight {
     pub angle: [[Lane; 3]; 3],
     /// Where the angle is among the coordinates.
     pub coordinates: [u32; LANES],
-    /// Joints in use, and the first row of each and their number.
+    /// Joints in use, one in their lanes, and the first row of each and their number.
     pub used: usize,
+    pub in_use: Lane,
     pub rows: [(u32, u8); LANES],
 }
 
@@ -71,9 +98,14 @@ impl Eight {
         angle: [[[0.0; LANES]; 3]; 3],
         coordinates: [0; LANES],
         used: 0,
+        in_use: [0.0; LANES],
         rows: [(0, 0); LANES],
     };
 }
+
+/// What is after the last block.
+static NO_SLOT: Slot = Slot::NONE;
+const NO_LENGTH: Lane = [0.0; LANES];
 
 /// The joints of a world and where they hold its bodies.
 pub(super) struct Shape {
@@ -146,6 +178,9 @@ impl Shape {
             shape.eights[block].coordinates[lane] = model.axis_starts[index] as u32;
             row += joint.dual_rows();
         }
+        // The world does not move.
+        let world = &mut shape.slots[0];
+        (world.place, world.world, world.flown) = (world.points, world.own, world.own);
         Some(shape)
     }
 
@@ -155,6 +190,7 @@ impl Shape {
         eight.length[lane] = joint.length;
         eight.rows[lane] = (row as u32, 3 + squares.len() as u8);
         eight.used = lane + 1;
+        eight.in_use[lane] = 1.0;
         for k in 0..squares.len() {
             eight.pad[k][lane] = 0.0;
         }
@@ -165,9 +201,9 @@ impl Shape {
             scatter(&mut eight.angle[k], lane, axis);
         }
         let own = &mut self.slots[block + 1];
-        scatter(&mut own.ports.point[0], lane, &joint.b.point);
+        scatter(&mut own.points[0], lane, &joint.b.point);
         for (k, (_, j)) in squares.iter().enumerate() {
-            scatter(&mut own.axles.own[k], lane, &joint.b.axes[*j]);
+            scatter(&mut own.own[k], lane, &joint.b.axes[*j]);
         }
         let (block, lane) = match (joint.a.endpoint.index(), self.layout) {
             (Some(body), _) => (place(body).0 + 1, place(body).1),
@@ -176,18 +212,34 @@ impl Shape {
             (None, Layout::Beside) => (0, lane),
         };
         let before = &mut self.slots[block];
-        scatter(&mut before.ports.point[1], lane, &joint.a.point);
+        scatter(&mut before.points[1], lane, &joint.a.point);
         for (k, (i, _)) in squares.iter().enumerate() {
-            scatter(&mut before.axles.own[ROWS + k], lane, &joint.a.axes[*i]);
+            scatter(&mut before.own[ROWS + k], lane, &joint.a.axes[*i]);
         }
     }
 
-    /// The world does not move: where its points and axes are, for a solve of positions.
-    pub fn place_world(&mut self) {
-        let world = &mut self.slots[0];
-        world.ports.place = world.ports.point;
-        world.axles.world = world.axles.own;
-        world.axles.moving = world.axles.own;
+    /// The slot of a block and what is beside it.
+    pub fn around(&mut self, block: usize) -> (Beside<'_>, &mut Slot) {
+        let Shape {
+            layout,
+            eights,
+            slots,
+            ..
+        } = self;
+        let length = |k: usize| {
+            eights
+                .get(k)
+                .map_or(&NO_LENGTH, |eight: &Eight| &eight.length)
+        };
+        let (last, rest) = slots.split_at_mut(block + 1);
+        let (own, next) = rest.split_first_mut().expect("a block has a slot");
+        let beside = Beside {
+            layout: *layout,
+            last: &last[block],
+            next: next.first().unwrap_or(&NO_SLOT),
+            lengths: [length(block), length(block + 1)],
+        };
+        (beside, own)
     }
 
     /// Reads the angles of hinges off the poses, near what they were.
@@ -205,12 +257,5 @@ impl Shape {
             }
             last = &block.a;
         }
-    }
-
-    /// And how fast, for a solve of velocities.
-    pub fn stop_world(&mut self) {
-        let world = &mut self.slots[0];
-        world.ports.place = PortBlock::NONE.place;
-        world.axles.moving = AxleBlock::NONE.moving;
     }
 }

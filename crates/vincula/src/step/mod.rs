@@ -139,50 +139,6 @@ impl StepReport {
     }
 }
 
-/// When a way of stepping that only serves ordinary steps is not tried: after some that were not,
-/// for a few steps. For ways that have the bits of the general step.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Rest {
-    /// Steps in a row that were out of the ordinary.
-    failed: u32,
-    /// Steps that the general step still takes over.
-    left: u32,
-}
-
-impl Rest {
-    /// Whether the way rests in this step.
-    pub fn is_on(&mut self) -> bool {
-        let on = self.left > 0;
-        self.left -= u32::from(on);
-        on
-    }
-
-    /// Takes note of whether a step was ordinary.
-    pub fn note(&mut self, ordinary: bool) {
-        if ordinary {
-            self.failed = 0;
-        } else {
-            self.left = self.failed.min(REST);
-            self.failed += 1;
-        }
-    }
-
-    /// Steps in a row that were out of the ordinary.
-    #[cfg(test)]
-    pub fn failed(&self) -> u32 {
-        self.failed
-    }
-
-    /// Whether the next step is tried.
-    #[cfg(test)]
-    pub fn is_over(&self) -> bool {
-        self.left == 0
-    }
-}
-
-/// Steps at most that a way of stepping rests.
-const REST: u32 = 4;
-
 /// Makes the step as a whole.
 fn attempt(
     model: &Model,

@@ -1,0 +1,420 @@
+//! Eight bodies at a time, with what the joints before and after them ask and tell: the kernels of
+//! an ordinary step (`crate::integrate::ordinary`) with square rows beside the points.
+
+use vincula_blocks::braid::BraidNode;
+
+use super::joints::{self, Response, after, before};
+use super::shape::{Eight, Layout, Rows, SIZE, Slot};
+use crate::dual::axles::{ALL, Axes, NO_AXES, ROWS, respond_to};
+use crate::dual::ports::{
+    NO_POINTS, Points, find_compliances_lanes, find_places_lanes, find_velocities_lanes,
+};
+use crate::integrate::Scheme;
+use crate::integrate::newton::{AtPoints, NewtonBlock, Pull, press_under};
+use crate::integrate::ordinary::{drift_off, land_lanes, settle_under, take_off};
+use crate::integrate::tempered::KickBlock;
+use crate::kernel;
+use crate::math::lanes::{LANES, Lane, gather, scatter};
+use crate::math::small::*;
+use crate::model::{MemoryBlock, ParamBlock, StateBlock};
+
+/// What is beside a block: the slots of the blocks before and after it, and the lengths of its
+/// joints and the next ones, m.
+pub(super) struct Beside<'a> {
+    pub layout: Layout,
+    pub last: &'a Slot,
+    pub next: &'a Slot,
+    pub lengths: [&'a Lane; 2],
+}
+
+kernel! {
+    /// Where the bodies fly, and how far that turns their axes. False when one is crushed.
+    pub(super) fn fly(params: &ParamBlock, state: &StateBlock, memory: &MemoryBlock, kick: &KickBlock, scheme: &Scheme, n: &mut NewtonBlock, slot: &mut Slot) -> bool = fly_lanes
+}
+
+#[inline(always)]
+fn fly_lanes(
+    params: &ParamBlock,
+    state: &StateBlock,
+    memory: &MemoryBlock,
+    kick: &KickBlock,
+    scheme: &Scheme,
+    n: &mut NewtonBlock,
+    slot: &mut Slot,
+) -> bool {
+    if !take_off(params, state, memory, kick, scheme, &mut slot.turnings, n) {
+        return false;
+    }
+    for lane in 0..LANES {
+        let (was, is): (M3, M3) = (gather(&state.a, lane), gather(&n.a_pred, lane));
+        for k in 0..ALL {
+            let own: V3 = gather(&slot.own[k], lane);
+            let (was, is) = (mul_vec(&was, &own), mul_vec(&is, &own));
+            scatter(&mut slot.flown[k], lane, &is);
+            scatter(&mut slot.lost[k], lane, &sub(&was, &is));
+        }
+    }
+    true
+}
+
+/// A vector of the other body of each row.
+#[inline(always)]
+fn others<const LINE: bool>(last: &Axes, own: &Axes, next: &Axes) -> Axes {
+    let mut other = NO_AXES;
+    for k in 0..ROWS {
+        for i in 0..3 {
+            other[k][i] = before::<LINE>(&last[ROWS + k][i], &own[ROWS + k][i]);
+            other[ROWS + k][i] = after::<LINE>(&own[k][i], &next[k][i]);
+        }
+    }
+    other
+}
+
+/// ℓ times the axes of the other bodies, in the frame of the rotation.
+#[inline(always)]
+fn tell<const LINE: bool>(
+    last: &Axes,
+    own: &Axes,
+    next: &Axes,
+    [length, next_length]: [&Lane; 2],
+    rot: &[Lane; 9],
+    told: &mut Axes,
+) {
+    let other = others::<LINE>(last, own, next);
+    let lengths = [*length, after::<LINE>(length, next_length)];
+    for lane in 0..LANES {
+        let rot: M3 = gather(rot, lane);
+        for k in 0..ALL {
+            let axis = tmul_vec(&rot, &gather(&other[k], lane));
+            scatter(&mut told[k], lane, &scale(&axis, lengths[k / ROWS][lane]));
+        }
+    }
+}
+
+/// What the forces of the square rows were at the end of the last step, times lengths, N m: of
+/// eight joints and of the next ones.
+pub(super) type Held<'a> = [&'a [Lane; ROWS]; 2];
+
+kernel! {
+    /// What rows lose by turning, the motion without joints, and how the bodies give way to them.
+    pub(super) fn move_freely(beside: &Beside<'_>, params: &ParamBlock, scheme: &Scheme, held: Held<'_>, n: &mut NewtonBlock, slot: &mut Slot, response: &mut Response) = move_freely_lanes
+}
+
+#[inline(always)]
+fn move_freely_lanes(
+    beside: &Beside<'_>,
+    params: &ParamBlock,
+    scheme: &Scheme,
+    held: Held<'_>,
+    n: &mut NewtonBlock,
+    slot: &mut Slot,
+    response: &mut Response,
+) {
+    match beside.layout {
+        Layout::InLine => move_in::<true>(beside, params, scheme, held, n, slot),
+        Layout::Beside => move_in::<false>(beside, params, scheme, held, n, slot),
+    }
+    find_places_lanes(n, &slot.points, &mut slot.place);
+    find_axes(n, slot);
+    find_compliances_lanes(n, &slot.points, &mut response.compliances);
+    let Response { points, among, .. } = response;
+    respond_to(n, &slot.points, &slot.own, &slot.told, points, among);
+}
+
+#[inline(always)]
+fn move_in<const LINE: bool>(
+    beside: &Beside<'_>,
+    params: &ParamBlock,
+    scheme: &Scheme,
+    [held, next_held]: Held<'_>,
+    n: &mut NewtonBlock,
+    slot: &mut Slot,
+) {
+    let Beside { last, next, .. } = beside;
+    let other = others::<LINE>(&last.lost, &slot.lost, &next.lost);
+    let mut force = [[0.0; LANES]; ALL];
+    for k in 0..ROWS {
+        force[k] = held[k];
+        force[ROWS + k] = after::<LINE>(&held[k], &next_held[k]);
+    }
+    for lane in 0..LANES {
+        let rot: M3 = gather(&n.rot, lane);
+        let mut lost = [0.0; 3];
+        for k in 0..ALL {
+            let turned = scale(&gather(&other[k], lane), -force[k][lane]);
+            let local = tmul_vec(&rot, &turned);
+            // Twice the axial vector of `local ⊗ own`.
+            lost = add(&lost, &cross(&gather(&slot.own[k], lane), &local));
+        }
+        drift_off(params, scheme, &slot.turnings, &lost, n, lane);
+    }
+    let (lengths, told) = (beside.lengths, &mut slot.told);
+    tell::<LINE>(&last.flown, &slot.flown, &next.flown, lengths, &n.rot, told);
+}
+
+/// The axes in the world.
+#[inline(always)]
+fn find_axes(n: &NewtonBlock, slot: &mut Slot) {
+    for lane in 0..LANES {
+        let a: M3 = gather(&n.a, lane);
+        for k in 0..ALL {
+            let own: V3 = gather(&slot.own[k], lane);
+            scatter(&mut slot.world[k], lane, &mul_vec(&a, &own));
+        }
+    }
+}
+
+kernel! {
+    /// The blocks of eight joints in the dual system, and how far they are open, m.
+    pub(super) fn assemble(layout: Layout, last: (&Slot, &Response), own: (&Slot, &Response), eight: &Eight, node: &mut BraidNode<SIZE>, rows: &mut Rows) = assemble_lanes
+}
+
+#[inline(always)]
+fn assemble_lanes(
+    layout: Layout,
+    last: (&Slot, &Response),
+    own: (&Slot, &Response),
+    eight: &Eight,
+    node: &mut BraidNode<SIZE>,
+    rows: &mut Rows,
+) {
+    match layout {
+        Layout::InLine => {
+            joints::assemble::<true>(last.1, own.1, eight, node);
+            joints::find_gaps::<true>(last.0, own.0, eight, rows)
+        }
+        Layout::Beside => {
+            joints::assemble::<false>(last.1, own.1, eight, node);
+            joints::find_gaps::<false>(last.0, own.0, eight, rows)
+        }
+    };
+}
+
+/// The forces at the points and of the square rows of eight bodies, N.
+struct Forces {
+    points: Points,
+    squares: [Lane; ALL],
+}
+
+impl Forces {
+    /// Of the joints before and after them.
+    #[inline(always)]
+    fn new(layout: Layout, own: &Rows, next: &Rows) -> Forces {
+        match layout {
+            Layout::InLine => Forces::of::<true>(own, next),
+            Layout::Beside => Forces::of::<false>(own, next),
+        }
+    }
+
+    #[inline(always)]
+    fn of<const LINE: bool>(own: &Rows, next: &Rows) -> Forces {
+        let mut forces = Forces {
+            points: NO_POINTS,
+            squares: [[0.0; LANES]; ALL],
+        };
+        for k in 0..3 {
+            for lane in 0..LANES {
+                forces.points[0][k][lane] = 0.0 - own[k][lane];
+            }
+            forces.points[1][k] = after::<LINE>(&own[k], &next[k]);
+        }
+        for k in 0..ROWS {
+            forces.squares[k] = own[3 + k];
+            forces.squares[ROWS + k] = after::<LINE>(&own[3 + k], &next[3 + k]);
+        }
+        forces
+    }
+}
+
+/// The forces on eight bodies at their points and axes.
+struct AtSlot<'a> {
+    slot: &'a Slot,
+    forces: &'a Forces,
+}
+
+impl Pull for AtSlot<'_> {
+    #[inline(always)]
+    fn on(&self, rot: &M3, lane: usize) -> (M3, V3) {
+        let AtSlot { slot, forces } = self;
+        let at_points = AtPoints {
+            points: &slot.points,
+            forces: &forces.points,
+        };
+        let (mut load, thrust) = at_points.on(rot, lane);
+        for k in 0..ALL {
+            let pull = scale(&gather(&slot.told[k], lane), -forces.squares[k][lane]);
+            load = axpy9(&load, 1.0, &outer(&pull, &gather(&slot.own[k], lane)));
+        }
+        (load, thrust)
+    }
+}
+
+kernel! {
+    /// Moves the bodies by the forces of the joints before and after them, and finds where their
+    /// points and axes are. Returns the largest change of an entry of A.
+    pub(super) fn press(layout: Layout, own: &Rows, next: &Rows, n: &mut NewtonBlock, slot: &mut Slot) -> f64 = press_lanes
+}
+
+#[inline(always)]
+fn press_lanes(
+    layout: Layout,
+    own: &Rows,
+    next: &Rows,
+    n: &mut NewtonBlock,
+    slot: &mut Slot,
+) -> f64 {
+    let forces = &Forces::new(layout, own, next);
+    let update = press_under::<false>(n, &AtSlot { slot, forces });
+    locate_lanes(n, slot);
+    update
+}
+
+kernel! {
+    /// Finds where the points and axes of bodies are.
+    pub(super) fn locate(n: &NewtonBlock, slot: &mut Slot) = locate_lanes
+}
+
+#[inline(always)]
+fn locate_lanes(n: &NewtonBlock, slot: &mut Slot) {
+    find_places_lanes(n, &slot.points, &mut slot.place);
+    find_axes(n, slot);
+}
+
+kernel! {
+    /// How far eight joints are open; returns the largest gap, m.
+    pub(super) fn find_gaps(layout: Layout, last: &Slot, own: &Slot, eight: &Eight, rows: &mut Rows) -> f64 = find_gaps_lanes
+}
+
+#[inline(always)]
+fn find_gaps_lanes(layout: Layout, last: &Slot, own: &Slot, eight: &Eight, rows: &mut Rows) -> f64 {
+    match layout {
+        Layout::InLine => joints::find_gaps::<true>(last, own, eight, rows),
+        Layout::Beside => joints::find_gaps::<false>(last, own, eight, rows),
+    }
+}
+
+kernel! {
+    /// The velocity before its projection. False when a body is crushed.
+    pub(super) fn land(beside: &Beside<'_>, params: &ParamBlock, kick: &KickBlock, scheme: &Scheme, n: &mut NewtonBlock, slot: &mut Slot) -> bool = land_all
+}
+
+#[inline(always)]
+fn land_all(
+    beside: &Beside<'_>,
+    params: &ParamBlock,
+    kick: &KickBlock,
+    scheme: &Scheme,
+    n: &mut NewtonBlock,
+    slot: &mut Slot,
+) -> bool {
+    if !land_lanes(params, kick, scheme, n) {
+        return false;
+    }
+    meet_lanes(beside, n, slot);
+    true
+}
+
+kernel! {
+    /// Tells the bodies the axes of the others at the new pose, and finds how fast their points and
+    /// axes move.
+    pub(super) fn meet(beside: &Beside<'_>, n: &NewtonBlock, slot: &mut Slot) = meet_lanes
+}
+
+#[inline(always)]
+fn meet_lanes(beside: &Beside<'_>, n: &NewtonBlock, slot: &mut Slot) {
+    let Beside {
+        last,
+        next,
+        lengths,
+        ..
+    } = beside;
+    let (last, next, told) = (&last.world, &next.world, &mut slot.told);
+    match beside.layout {
+        Layout::InLine => tell::<true>(last, &slot.world, next, *lengths, &n.rot, told),
+        Layout::Beside => tell::<false>(last, &slot.world, next, *lengths, &n.rot, told),
+    }
+    find_velocities_lanes(n, &slot.points, &mut slot.velocity);
+    for lane in 0..LANES {
+        let rate: M3 = gather(&n.w, lane);
+        for k in 0..ALL {
+            let moving = mul_vec(&rate, &gather(&slot.own[k], lane));
+            slot.rate[k][lane] = dot(&gather(&slot.told[k], lane), &moving);
+        }
+    }
+}
+
+kernel! {
+    /// How fast the points and axes of bodies would move under the forces of the joints before and
+    /// after them.
+    pub(super) fn try_out(layout: Layout, own: &Rows, next: &Rows, scheme: &Scheme, n: &NewtonBlock, slot: &mut Slot) = try_out_lanes
+}
+
+#[inline(always)]
+fn try_out_lanes(
+    layout: Layout,
+    own: &Rows,
+    next: &Rows,
+    scheme: &Scheme,
+    n: &NewtonBlock,
+    slot: &mut Slot,
+) {
+    let forces = &Forces::new(layout, own, next);
+    let per_h = scheme.gamma;
+    for lane in 0..LANES {
+        let rot: M3 = gather(&n.rot, lane);
+        let inverse = n.inverse_of(lane);
+        let (load, thrust) = AtSlot { slot, forces }.on(&rot, lane);
+        let rate = axpy9(&gather(&n.w, lane), per_h, &inverse.solve(&load));
+        let v = axpy(&gather(&n.v, lane), per_h * inverse.translation, &thrust);
+        for (point, velocity) in slot.points.iter().zip(&mut slot.velocity) {
+            let local = mul_vec(&rate, &gather(point, lane));
+            scatter(velocity, lane, &add(&mul_vec(&rot, &local), &v));
+        }
+        for k in 0..ALL {
+            let moving = mul_vec(&rate, &gather(&slot.own[k], lane));
+            slot.rate[k][lane] = dot(&gather(&slot.told[k], lane), &moving);
+        }
+    }
+}
+
+kernel! {
+    /// How eight joints drift in a step; returns the largest drift, m.
+    pub(super) fn find_drifts(layout: Layout, last: &Slot, own: &Slot, eight: &Eight, h: f64, rows: &mut Rows) -> f64 = find_drifts_lanes
+}
+
+#[inline(always)]
+fn find_drifts_lanes(
+    layout: Layout,
+    last: &Slot,
+    own: &Slot,
+    eight: &Eight,
+    h: f64,
+    rows: &mut Rows,
+) -> f64 {
+    match layout {
+        Layout::InLine => joints::find_drifts::<true>(last, own, eight, h, rows),
+        Layout::Beside => joints::find_drifts::<false>(last, own, eight, h, rows),
+    }
+}
+
+kernel! {
+    /// Adds the response to the forces of the joints before and after the bodies to their velocity,
+    /// and writes the end of the step. False if a body is not finite.
+    pub(super) fn settle(layout: Layout, own: &Rows, next: &Rows, params: &ParamBlock, scheme: &Scheme, n: &NewtonBlock, slot: &Slot, state: &mut StateBlock, memory: &mut MemoryBlock) -> bool = settle_lanes
+}
+
+#[inline(always)]
+fn settle_lanes(
+    layout: Layout,
+    own: &Rows,
+    next: &Rows,
+    params: &ParamBlock,
+    scheme: &Scheme,
+    n: &NewtonBlock,
+    slot: &Slot,
+    state: &mut StateBlock,
+    memory: &mut MemoryBlock,
+) -> bool {
+    let forces = &Forces::new(layout, own, next);
+    settle_under(params, scheme, &AtSlot { slot, forces }, n, state, memory)
+}
