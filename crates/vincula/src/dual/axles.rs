@@ -30,7 +30,7 @@ pub(crate) type Axes = [[Lane; 3]; ALL];
 pub(crate) const NO_AXES: Axes = [[[0.0; LANES]; 3]; ALL];
 
 /// Displacement of the points under a unit force of each row, world, m/N.
-pub(crate) type AtPoints = [[[Lane; 3]; PORTS]; ALL];
+pub(crate) type AtPorts = [[[Lane; 3]; PORTS]; ALL];
 /// Response of each row to each, m/N.
 pub(crate) type Among = [[Lane; ALL]; ALL];
 
@@ -47,7 +47,7 @@ pub(crate) struct AxleBlock {
     /// ℓ times the axis of the other body, world, m.
     pub other: Axes,
     /// Displacement of the points under a unit force of each row, world, m/N.
-    pub points: AtPoints,
+    pub points: AtPorts,
     /// Response of each row to each, m/N.
     pub among: Among,
     /// Forces λ, N.
@@ -215,7 +215,7 @@ pub(crate) fn respond_to(
     points: &Points,
     own: &Axes,
     local: &Axes,
-    at_points: &mut AtPoints,
+    at_points: &mut AtPorts,
     among: &mut Among,
 ) {
     for k in 0..ALL {

@@ -260,7 +260,7 @@ fn add_torques_lanes(
 
 kernel! {
     /// Adds torques to the loads from outside the dual system.
-    pub(crate) fn add_loads(params: &ParamBlock, scheme: &Scheme, torque: &[Lane; 3], n: &mut NewtonBlock) = add_loads_lanes
+    fn add_loads(params: &ParamBlock, scheme: &Scheme, torque: &[Lane; 3], n: &mut NewtonBlock) = add_loads_lanes
 }
 
 #[inline(always)]

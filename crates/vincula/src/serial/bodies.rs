@@ -4,7 +4,7 @@
 use vincula_blocks::braid::BraidNode;
 
 use super::joints::{self, Response, after, before};
-use super::shape::{Eight, Layout, Rows, SIZE, Slot};
+use super::shape::{Eight, Layout, NO_ROWS, Rows, SIZE, Slot};
 use crate::dual::axles::{ALL, Axes, NO_AXES, ROWS, respond_to};
 use crate::dual::ports::{
     NO_POINTS, Points, find_compliances_lanes, find_places_lanes, find_velocities_lanes,
@@ -190,6 +190,24 @@ fn assemble_lanes(
     };
 }
 
+/// The forces of eight joints and of the next ones, N.
+pub(super) struct Acting<'a> {
+    pub layout: Layout,
+    pub own: &'a Rows,
+    pub next: &'a Rows,
+}
+
+impl<'a> Acting<'a> {
+    /// Of the joints of a block.
+    pub fn on(layout: Layout, forces: &'a [Rows], block: usize) -> Acting<'a> {
+        Acting {
+            layout,
+            own: &forces[block],
+            next: forces.get(block + 1).unwrap_or(&NO_ROWS),
+        }
+    }
+}
+
 /// The forces at the points and of the square rows of eight bodies, N.
 struct Forces {
     points: Points,
@@ -199,10 +217,10 @@ struct Forces {
 impl Forces {
     /// Of the joints before and after them.
     #[inline(always)]
-    fn new(layout: Layout, own: &Rows, next: &Rows) -> Forces {
-        match layout {
-            Layout::InLine => Forces::of::<true>(own, next),
-            Layout::Beside => Forces::of::<false>(own, next),
+    fn new(acting: &Acting<'_>) -> Forces {
+        match acting.layout {
+            Layout::InLine => Forces::of::<true>(acting.own, acting.next),
+            Layout::Beside => Forces::of::<false>(acting.own, acting.next),
         }
     }
 
@@ -252,18 +270,12 @@ impl Pull for AtSlot<'_> {
 kernel! {
     /// Moves the bodies by the forces of the joints before and after them, and finds where their
     /// points and axes are. Returns the largest change of an entry of A.
-    pub(super) fn press(layout: Layout, own: &Rows, next: &Rows, n: &mut NewtonBlock, slot: &mut Slot) -> f64 = press_lanes
+    pub(super) fn press(acting: &Acting<'_>, n: &mut NewtonBlock, slot: &mut Slot) -> f64 = press_lanes
 }
 
 #[inline(always)]
-fn press_lanes(
-    layout: Layout,
-    own: &Rows,
-    next: &Rows,
-    n: &mut NewtonBlock,
-    slot: &mut Slot,
-) -> f64 {
-    let forces = &Forces::new(layout, own, next);
+fn press_lanes(acting: &Acting<'_>, n: &mut NewtonBlock, slot: &mut Slot) -> f64 {
+    let forces = &Forces::new(acting);
     let update = press_under::<false>(n, &AtSlot { slot, forces });
     locate_lanes(n, slot);
     update
@@ -346,19 +358,12 @@ fn meet_lanes(beside: &Beside<'_>, n: &NewtonBlock, slot: &mut Slot) {
 kernel! {
     /// How fast the points and axes of bodies would move under the forces of the joints before and
     /// after them.
-    pub(super) fn try_out(layout: Layout, own: &Rows, next: &Rows, scheme: &Scheme, n: &NewtonBlock, slot: &mut Slot) = try_out_lanes
+    pub(super) fn try_out(acting: &Acting<'_>, scheme: &Scheme, n: &NewtonBlock, slot: &mut Slot) = try_out_lanes
 }
 
 #[inline(always)]
-fn try_out_lanes(
-    layout: Layout,
-    own: &Rows,
-    next: &Rows,
-    scheme: &Scheme,
-    n: &NewtonBlock,
-    slot: &mut Slot,
-) {
-    let forces = &Forces::new(layout, own, next);
+fn try_out_lanes(acting: &Acting<'_>, scheme: &Scheme, n: &NewtonBlock, slot: &mut Slot) {
+    let forces = &Forces::new(acting);
     let per_h = scheme.gamma;
     for lane in 0..LANES {
         let rot: M3 = gather(&n.rot, lane);
@@ -400,14 +405,12 @@ fn find_drifts_lanes(
 kernel! {
     /// Adds the response to the forces of the joints before and after the bodies to their velocity,
     /// and writes the end of the step. False if a body is not finite.
-    pub(super) fn settle(layout: Layout, own: &Rows, next: &Rows, params: &ParamBlock, scheme: &Scheme, n: &NewtonBlock, slot: &Slot, state: &mut StateBlock, memory: &mut MemoryBlock) -> bool = settle_lanes
+    pub(super) fn settle(acting: &Acting<'_>, params: &ParamBlock, scheme: &Scheme, n: &NewtonBlock, slot: &Slot, state: &mut StateBlock, memory: &mut MemoryBlock) -> bool = settle_lanes
 }
 
 #[inline(always)]
 fn settle_lanes(
-    layout: Layout,
-    own: &Rows,
-    next: &Rows,
+    acting: &Acting<'_>,
     params: &ParamBlock,
     scheme: &Scheme,
     n: &NewtonBlock,
@@ -415,6 +418,6 @@ fn settle_lanes(
     state: &mut StateBlock,
     memory: &mut MemoryBlock,
 ) -> bool {
-    let forces = &Forces::new(layout, own, next);
+    let forces = &Forces::new(acting);
     settle_under(params, scheme, &AtSlot { slot, forces }, n, state, memory)
 }

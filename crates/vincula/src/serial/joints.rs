@@ -4,7 +4,7 @@
 use vincula_blocks::braid::BraidNode;
 
 use super::shape::{Eight, Layout, Rows, SIZE, Slot};
-use crate::dual::axles::{Among, AtPoints, ROWS};
+use crate::dual::axles::{Among, AtPorts, ROWS};
 use crate::dual::ports::Compliances;
 use crate::kernel;
 use crate::math::angle;
@@ -138,7 +138,7 @@ fn find_angles_lanes(
 #[repr(C, align(64))]
 pub(super) struct Response {
     pub compliances: Compliances,
-    pub points: AtPoints,
+    pub points: AtPorts,
     pub among: Among,
 }
 

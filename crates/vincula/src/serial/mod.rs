@@ -33,7 +33,7 @@ use crate::settings::Settings;
 use crate::step::{BENT, CHORD, CLOSED, DRIFT, LEFT, PASSES, SURE, StepReport};
 use crate::workspace::Workspace;
 use passes::{Blocks, Joints, Pass};
-use shape::Shape;
+use shape::{Rows, SIZE, Shape};
 use solver::Solver;
 
 /// The memory of the step in lanes, sized once.
@@ -214,16 +214,14 @@ impl Serial {
         let totals = first.iter().zip(second);
         for (eight, (first, second)) in self.joints.shape.eights.iter().zip(totals) {
             for lane in 0..eight.used {
-                let (start, count) = eight.rows[lane];
-                let rows = start as usize..start as usize + count as usize;
-                let held = &mut state.held[rows.clone()];
-                for (k, (held, mean)) in held
-                    .iter_mut()
-                    .zip(&mut state.multipliers[rows])
-                    .enumerate()
-                {
-                    *held = second[k][lane];
-                    *mean = 0.5 * (first[k][lane] + second[k][lane]);
+                let (start, count) = (eight.rows[lane].0 as usize, eight.rows[lane].1 as usize);
+                let held = &mut state.held[start..start + count];
+                let mean = &mut state.multipliers[start..start + count];
+                // Most joints are hinges, and a loop of known length is none.
+                if count == SIZE {
+                    write_forces([first, second], lane, &mut held[..SIZE], &mut mean[..SIZE]);
+                } else {
+                    write_forces([first, second], lane, held, mean);
                 }
             }
         }
@@ -237,6 +235,15 @@ impl Serial {
         {
             self.taken += 1;
         }
+    }
+}
+
+/// Writes the forces of a joint: those of the velocity solve, and the mean of both solves, N.
+#[inline(always)]
+fn write_forces([first, second]: [&Rows; 2], lane: usize, held: &mut [f64], mean: &mut [f64]) {
+    for (k, (held, mean)) in held.iter_mut().zip(mean).enumerate() {
+        *held = second[k][lane];
+        *mean = 0.5 * (first[k][lane] + second[k][lane]);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The passes over blocks of bodies and joints, each while the blocks next to it are at hand.
 
-use super::bodies;
+use super::bodies::{self, Acting};
 use super::joints::Response;
 use super::shape::{NO_ROWS, Rows, Shape};
 use super::solver::Solver;
@@ -120,9 +120,8 @@ impl Joints {
         let (level, layout) = (pass.level, self.shape.layout);
         let (mut update, mut open) = (0.0, 0.0);
         for (block, n) in blocks.newton.iter_mut().enumerate() {
-            let next = self.rows.get(block + 1).unwrap_or(&NO_ROWS);
-            let slot = &mut self.shape.slots[block + 1];
-            let change = bodies::press(level, layout, &self.rows[block], next, n, slot);
+            let acting = Acting::on(layout, &self.rows, block);
+            let change = bodies::press(level, &acting, n, &mut self.shape.slots[block + 1]);
             update = larger(change, update);
             open = larger(self.find_gaps(level, block), open);
         }
@@ -194,10 +193,9 @@ impl Joints {
         let (level, layout) = (pass.level, self.shape.layout);
         let mut drift = 0.0;
         for (block, n) in blocks.newton.iter().enumerate() {
-            let forces = &self.totals[1];
-            let next = forces.get(block + 1).unwrap_or(&NO_ROWS);
+            let acting = Acting::on(layout, &self.totals[1], block);
             let slot = &mut self.shape.slots[block + 1];
-            bodies::try_out(level, layout, &forces[block], next, &pass.scheme, n, slot);
+            bodies::try_out(level, &acting, &pass.scheme, n, slot);
             drift = larger(self.find_drifts(pass, block), drift);
         }
         drift
@@ -207,15 +205,11 @@ impl Joints {
     /// is not finite.
     pub fn settle(&mut self, pass: &Pass, blocks: &mut Blocks) -> Option<()> {
         let (level, layout, scheme) = (pass.level, self.shape.layout, &pass.scheme);
-        let forces = &self.totals[1];
         for (block, n) in blocks.newton.iter().enumerate() {
-            let (own, params) = (&forces[block], &pass.params[block]);
-            let next = forces.get(block + 1).unwrap_or(&NO_ROWS);
-            let slot = &self.shape.slots[block + 1];
+            let acting = Acting::on(layout, &self.totals[1], block);
+            let (params, slot) = (&pass.params[block], &self.shape.slots[block + 1]);
             let (state, memory) = (&mut blocks.next[block], &mut blocks.memory[block]);
-            if !bodies::settle(
-                level, layout, own, next, params, scheme, n, slot, state, memory,
-            ) {
+            if !bodies::settle(level, &acting, params, scheme, n, slot, state, memory) {
                 return None;
             }
         }
