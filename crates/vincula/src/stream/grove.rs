@@ -161,7 +161,7 @@ impl Grove {
     ) -> Option<[f64; 2]> {
         self.clear_boughs();
         self.predict(pass, &mut room)?;
-        let found = self.answer(pass, &mut forces[0], room.again())?;
+        let found = self.answer(pass, forces[0], room.again())?;
         if !(found[1] <= CLOSED * pass.rule.residual) {
             return None;
         }
@@ -172,7 +172,7 @@ impl Grove {
         let drifts = std::mem::take(&mut self.drifts);
         self.gather_up(pass, |block| &drifts[block]);
         self.drifts = drifts;
-        self.finish(pass, &mut forces[1], room)?;
+        self.finish(pass, forces[1], room)?;
         self.clear = true;
         Some(found)
     }
