@@ -35,7 +35,7 @@ use super::string::Line;
 use border::Border;
 
 /// Contacts up to which a guess is followed: of thousands some are always far from where they end.
-const GUESSED: usize = 2_000;
+const FOLLOWED: usize = 2_000;
 
 /// A link with its contacts.
 #[derive(Clone, Copy, Debug)]
@@ -248,7 +248,7 @@ impl Response for Strung {
     }
 
     fn trusts_guess(&self) -> bool {
-        self.reaches.len() <= GUESSED
+        self.reaches.len() <= FOLLOWED
     }
 
     fn respond(&mut self, _: &[Block], r: &mut [f64], _: f64) -> Option<usize> {

@@ -130,14 +130,9 @@ impl Joints {
 
     /// Right-hand side of a block of joints: how far they are open; returns the largest, m.
     fn find_gaps(&mut self, level: Level, block: usize) -> f64 {
-        let Shape {
-            layout,
-            eights,
-            slots,
-            ..
-        } = &self.shape;
-        let (last, own, eight) = (&slots[block], &slots[block + 1], &eights[block]);
-        bodies::find_gaps(level, *layout, last, own, eight, &mut self.rows[block])
+        let ([last, own], eight) = self.shape.joints(block);
+        let layout = self.shape.layout;
+        bodies::find_gaps(level, layout, last, own, eight, &mut self.rows[block])
     }
 
     /// Takes the increments as rotations and strains; returns the largest gap that this opens, m.
@@ -177,15 +172,9 @@ impl Joints {
     }
 
     fn find_drifts(&mut self, pass: &Pass, block: usize) -> f64 {
-        let Shape {
-            layout,
-            eights,
-            slots,
-            ..
-        } = &self.shape;
-        let (last, own, eight) = (&slots[block], &slots[block + 1], &eights[block]);
-        let (level, h) = (pass.level, pass.scheme.h);
-        bodies::find_drifts(level, *layout, last, own, eight, h, &mut self.rows[block])
+        let ([last, own], eight) = self.shape.joints(block);
+        let (level, layout, h) = (pass.level, self.shape.layout, pass.scheme.h);
+        bodies::find_drifts(level, layout, last, own, eight, h, &mut self.rows[block])
     }
 
     /// How much the joints drift in a step under all forces of the velocity solve, m.

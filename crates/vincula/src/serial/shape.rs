@@ -218,6 +218,14 @@ impl Shape {
         }
     }
 
+    /// The slots of the blocks before and after the joints of a block, and these.
+    pub fn joints(&self, block: usize) -> ([&Slot; 2], &Eight) {
+        (
+            [&self.slots[block], &self.slots[block + 1]],
+            &self.eights[block],
+        )
+    }
+
     /// The slot of a block and what is beside it.
     pub fn around(&mut self, block: usize) -> (Beside<'_>, &mut Slot) {
         let Shape {
