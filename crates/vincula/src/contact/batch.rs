@@ -1,4 +1,5 @@
-//! Contacts between bodies without joints, eight at a time, for sweeps over thousands of them.
+//! Contacts eight at a time, for sweeps over thousands of them: between bodies without joints, or
+//! those of mechanisms that touch with two bodies at most (`batch/couple.rs`).
 //!
 //! No two contacts of a batch touch the same body, so eight can be solved as one would be. The
 //! contacts of one pair of bodies have the same lane in batches that follow each other, a run, in
@@ -14,13 +15,17 @@
 //! last sweep find the direction d, and `λ_n = rest/(1 + μ w·d)` then closes the contact exactly,
 //! so that what is left of q is an error of the direction, which dies out with the sweeps.
 
+mod couple;
+
 use vincula_blocks::cone::solve_block;
 
-use super::movers::{FIXED, Mover};
+use super::colours::Run;
+use super::movers::{FIXED, Mover, Movers};
 use super::rows::ContactRow;
 use crate::kernel;
 use crate::math::lanes::{LANES, Lane, gather, largest, scatter, sum};
 use crate::math::small::*;
+pub(super) use couple::Couple;
 
 /// A body: how it has moved, and how it answers. The first of them stands for what does not move.
 #[derive(Clone, Copy, Debug, Default)]
@@ -95,10 +100,14 @@ impl Batch {
         batch
     };
 
-    /// Whether a row can be part of a batch: joints hold none of its bodies, and it has no
-    /// friction of rotation.
-    pub fn takes(row: &ContactRow) -> bool {
-        row.a.loose && row.b.loose && row.spin.is_none() && row.w[0] > 0.0
+    /// Whether a row can be part of a batch: no mechanism of its bodies is too large, or the same,
+    /// and it has no friction of rotation.
+    pub fn takes(row: &ContactRow, movers: &Movers) -> bool {
+        let small = |m: u32| m == FIXED || movers.partner(m).is_some();
+        let [a, b] = [row.a.mover, row.b.mover];
+        row.spin.is_none()
+            && row.w[0] > 0.0
+            && (row.is_loose() || (small(a) && small(b) && !movers.answer_alike(a, b)))
     }
 
     pub fn put(&mut self, lane: usize, row: &ContactRow, index: usize) {
@@ -115,7 +124,6 @@ impl Batch {
         scatter(&mut self.along, lane, &[0.0; 3]);
         (self.mu[lane], self.soft[lane]) = (row.mu, row.soft);
         scatter(&mut self.inverse, lane, &eliminated(&row.w));
-        let puck = |mover: u32| mover.wrapping_add(1);
         (self.at[0][lane], self.at[1][lane]) = (puck(row.a.mover), puck(row.b.mover));
         self.row[lane] = index as u32;
     }
@@ -149,14 +157,22 @@ impl Batch {
         (self.start, self.along) = (self.lambda, [[0.0; LANES]; 3]);
     }
 
-    /// Gives the forces back.
-    pub fn unpack(&self, rows: &mut [ContactRow]) {
+    /// Gives the forces back, and tells bodies that joints hold how they changed.
+    pub fn unpack(&self, rows: &mut [ContactRow], movers: &mut Movers) {
         for lane in 0..LANES {
             if self.row[lane] != FIXED {
-                rows[self.row[lane] as usize].lambda = gather(&self.lambda, lane);
+                let row = &mut rows[self.row[lane] as usize];
+                let new = gather(&self.lambda, lane);
+                let change = sub(&new, &std::mem::replace(&mut row.lambda, new));
+                row.note(movers, &change);
             }
         }
     }
+}
+
+/// The puck of a mover.
+fn puck(mover: u32) -> u32 {
+    mover.wrapping_add(1)
 }
 
 /// k, w, S and 1/det S of a block. What does not give way along a tangent has no friction.
@@ -188,40 +204,55 @@ pub(super) struct Change {
 
 kernel! {
     /// One pass over all batches, of which `runs` says how many follow each other with the same
-    /// pucks. Forces first go on by `beta` along the conjugate direction; the pucks must have done so
-    /// already.
-    pub(super) fn sweep(batches: &mut [Batch], runs: &[u32], pucks: &mut [Puck], beta: f64) -> Change
+    /// pucks; `couples` are the sides of those that joints hold. Forces first go on by `beta` along
+    /// the conjugate direction; the pucks must have done so already.
+    pub(super) fn sweep(batches: &mut [Batch], runs: &[Run], couples: &[[Couple; 2]], pucks: &mut [Puck], beta: f64) -> Change
         = sweep_all
 }
 
 #[inline(always)]
-fn sweep_all(batches: &mut [Batch], runs: &[u32], pucks: &mut [Puck], beta: f64) -> Change {
+fn sweep_all(
+    batches: &mut [Batch],
+    runs: &[Run],
+    couples: &[[Couple; 2]],
+    pucks: &mut [Puck],
+    beta: f64,
+) -> Change {
     let mut total = ([0.0; LANES], [0.0; LANES]);
-    let mut left = batches;
-    for &count in runs {
-        let (run, others) = std::mem::take(&mut left).split_at_mut(count as usize);
+    let (mut left, mut couples) = (batches, couples.iter());
+    for run in runs {
+        let (batches, others) = std::mem::take(&mut left).split_at_mut(run.depth as usize);
         left = others;
-        let Some(at) = run.first().map(|batch| batch.at) else {
-            continue;
-        };
-        let mut sides = [[[0.0; LANES]; 13]; 2];
-        for (side, at) in sides.iter_mut().zip(&at) {
-            spread(pucks, at, side);
-        }
-        for batch in run {
-            batch.visit(beta, &mut sides, &mut total);
-        }
-        for lane in 0..LANES {
-            let [a, b] = at.map(|at| at[lane] as usize);
-            for k in 0..6 {
-                pucks[a].moved[k] = sides[0][k][lane];
-                pucks[b].moved[k] = sides[1][k][lane];
-            }
+        match run.held.then(|| couples.next()).flatten() {
+            Some(couples) => couple::sweep_run(batches, couples, pucks, beta, &mut total),
+            None => sweep_run(batches, pucks, beta, &mut total),
         }
     }
     Change {
         largest: largest(&total.0),
         square: sum(&total.1),
+    }
+}
+
+/// One pass over a run of loose bodies.
+#[inline(always)]
+fn sweep_run(run: &mut [Batch], pucks: &mut [Puck], beta: f64, total: &mut (Lane, Lane)) {
+    let Some(at) = run.first().map(|batch| batch.at) else {
+        return;
+    };
+    let mut sides = [[[0.0; LANES]; 13]; 2];
+    for (side, at) in sides.iter_mut().zip(&at) {
+        spread(pucks, at, side);
+    }
+    for batch in run {
+        batch.visit(beta, &mut sides, total);
+    }
+    for lane in 0..LANES {
+        let [a, b] = at.map(|at| at[lane] as usize);
+        for k in 0..6 {
+            pucks[a].moved[k] = sides[0][k][lane];
+            pucks[b].moved[k] = sides[1][k][lane];
+        }
     }
 }
 
@@ -246,12 +277,34 @@ impl Batch {
     fn visit(&mut self, beta: f64, sides: &mut [Pucks; 2], total: &mut (Lane, Lane)) {
         self.run_on(beta);
         let slip = self.slip(&sides[0], &sides[1]);
+        let pushes = self.answer(&slip, total);
+        self.push(&pushes, sides);
+    }
+
+    /// Takes the forces of Coulomb's law at this slip. Returns by what they push, world, N.
+    #[inline(always)]
+    fn answer(&mut self, slip: &[Lane; 3], total: &mut (Lane, Lane)) -> [Lane; 3] {
         let mut next = [[0.0; LANES]; 3];
-        let slides = self.stick(&slip, &mut next);
+        let slides = self.stick(slip, &mut next);
         if slides.iter().any(|s| *s > 0.0) {
-            self.slide(&slip, &slides, &mut next);
+            self.slide(slip, &slides, &mut next);
         }
-        self.push(&next, sides, total);
+        let mut pushes = [[0.0; LANES]; 3];
+        for lane in 0..LANES {
+            let (new, old): (V3, V3) = (gather(&next, lane), gather(&self.lambda, lane));
+            let c = sub(&new, &old);
+            let size = c[0].abs().max(c[1].abs()).max(c[2].abs());
+            let per_normal = 1.0 / self.inverse[0][lane];
+            total.0[lane] = total.0[lane].max(size * per_normal);
+            total.1[lane] += dot(&c, &c) * per_normal;
+            for i in 0..3 {
+                pushes[i][lane] = self.frame[i][lane] * c[0]
+                    + self.frame[3 + i][lane] * c[1]
+                    + self.frame[6 + i][lane] * c[2];
+            }
+        }
+        self.lambda = next;
+        pushes
     }
 
     #[inline(always)]
@@ -268,11 +321,11 @@ impl Batch {
 
     /// The slip as it is now, m.
     #[inline(always)]
-    fn slip(&self, a: &Pucks, b: &Pucks) -> [Lane; 3] {
+    fn slip<const N: usize>(&self, a: &[Lane; N], b: &[Lane; N]) -> [Lane; 3] {
         let mut slip = [[0.0; LANES]; 3];
         for lane in 0..LANES {
-            let p: [f64; 13] = gather(a, lane);
-            let q: [f64; 13] = gather(b, lane);
+            let p: [f64; N] = gather(a, lane);
+            let q: [f64; N] = gather(b, lane);
             let r: [f64; 6] = gather(&self.arms, lane);
             let one = cross(&[p[3], p[4], p[5]], &[r[0], r[1], r[2]]);
             let two = cross(&[q[3], q[4], q[5]], &[r[3], r[4], r[5]]);
@@ -392,21 +445,11 @@ impl Batch {
         solve_block(&w, &sub(&u, &mul_vec(&w, &lambda)), self.mu[lane])
     }
 
-    /// Takes the new forces and moves the pucks by the change.
+    /// Moves the pucks of both sides.
     #[inline(always)]
-    fn push(&mut self, next: &[Lane; 3], sides: &mut [Pucks; 2], total: &mut (Lane, Lane)) {
+    fn push(&self, pushes: &[Lane; 3], sides: &mut [Pucks; 2]) {
         for lane in 0..LANES {
-            let (new, old): (V3, V3) = (gather(next, lane), gather(&self.lambda, lane));
-            let c = sub(&new, &old);
-            let size = c[0].abs().max(c[1].abs()).max(c[2].abs());
-            let per_normal = 1.0 / self.inverse[0][lane];
-            total.0[lane] = total.0[lane].max(size * per_normal);
-            total.1[lane] += dot(&c, &c) * per_normal;
-            let f = [0, 1, 2].map(|i| {
-                self.frame[i][lane] * c[0]
-                    + self.frame[3 + i][lane] * c[1]
-                    + self.frame[6 + i][lane] * c[2]
-            });
+            let f: V3 = gather(pushes, lane);
             let r: [f64; 6] = gather(&self.arms, lane);
             for (side, sign) in [(0, -1.0), (1, 1.0)] {
                 let p: [f64; 13] = gather(&sides[side], lane);
@@ -424,7 +467,6 @@ impl Batch {
                 }
             }
         }
-        self.lambda = *next;
     }
 }
 

@@ -1,12 +1,13 @@
 //! Which contacts can be solved at once: those that share no body.
 //!
 //! The contacts of one pair of bodies are solved one after the other in the same lane. Pairs are
-//! coloured in their order: each takes the first colour that none of its bodies has yet. Within a
-//! colour eight pairs with about as many contacts make a run, as many batches as the first of them
-//! has contacts.
+//! coloured in their order: each takes the first colour that none of its bodies, nor what answers
+//! with them, has yet. Within a colour eight pairs with about as many contacts make a run, as many
+//! batches as the first of them has contacts. Runs of loose bodies and those in which joints hold
+//! some are apart.
 
 use super::batch::Batch;
-use super::movers::FIXED;
+use super::movers::{FIXED, Movers};
 use super::rows::ContactRow;
 use crate::math::lanes::LANES;
 
@@ -17,60 +18,70 @@ const FEW: usize = 160;
 /// Contacts of a pair at most; more make another pair of the same bodies.
 const MOST: u64 = 15;
 
+/// Batches that follow each other with the same bodies.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    pub depth: u32,
+    pub held: bool,
+}
+
 /// Which contacts are solved together, and in which order.
 #[derive(Debug, Default)]
 pub(super) struct Colours {
-    /// The colours that each mover has, as bits.
+    /// The colours that each mover has, or the first of those that answer together, as bits.
     taken: Vec<u128>,
-    /// Of each pair, as bits: its colour, by how many contacts it is short of the most, and its
-    /// first row. So they are in the order in which they are solved.
+    /// Of each pair, as bits: its colour, whether joints hold a body of it, by how many contacts it
+    /// is short of the most, and its first row. So they are in the order in which they are solved.
     pairs: Vec<u64>,
     /// The row of each lane of the batches, or FIXED.
     pub order: Vec<u32>,
-    /// Batches of each run.
-    pub runs: Vec<u32>,
+    /// Batches of each run, and whether joints hold a body of it.
+    pub runs: Vec<Run>,
     /// Rows that no batch takes, ascending.
     pub rest: Vec<u32>,
 }
 
 impl Colours {
     /// Deals all rows into batches, or leaves them over.
-    pub fn find(&mut self, rows: &[ContactRow], movers: usize) {
+    pub fn find(&mut self, rows: &[ContactRow], movers: &Movers) {
         self.taken.clear();
-        self.taken.resize(movers, 0);
+        self.taken.resize(movers.all.len(), 0);
         self.rest.clear();
         self.pairs.clear();
-        if rows.iter().filter(|row| Batch::takes(row)).count() < FEW {
+        if rows.iter().filter(|row| Batch::takes(row, movers)).count() < FEW {
             self.rest.extend(0..rows.len() as u32);
         } else {
-            self.colour(rows);
+            self.colour(rows, movers);
         }
         self.pairs.sort_unstable();
         self.line_up();
     }
 
     /// Finds the pairs and their colours.
-    fn colour(&mut self, rows: &[ContactRow]) {
-        let movers = |row: &ContactRow| [row.a.mover, row.b.mover];
-        let same = |p: &ContactRow, q: &ContactRow| {
-            movers(p) == movers(q) && Batch::takes(p) && Batch::takes(q)
-        };
+    fn colour(&mut self, rows: &[ContactRow], movers: &Movers) {
+        let sides = |row: &ContactRow| [row.a.mover, row.b.mover];
+        let takes = |row: &ContactRow| Batch::takes(row, movers);
+        let same = |p: &ContactRow, q: &ContactRow| sides(p) == sides(q) && takes(p) && takes(q);
         let mut first = 0;
         for pair in rows.chunk_by(same).flat_map(|c| c.chunks(MOST as usize)) {
+            let roots = sides(&pair[0]).map(|m| match m {
+                FIXED => FIXED,
+                m => movers.root(m),
+            });
             let seen = |m: u32| match m {
                 FIXED => 0,
                 m => self.taken[m as usize],
             };
-            let [a, b] = movers(&pair[0]);
-            let colour = (seen(a) | seen(b)).trailing_ones();
+            let colour = (seen(roots[0]) | seen(roots[1])).trailing_ones();
             let count = pair.len() as u32;
-            if colour < u128::BITS && Batch::takes(&pair[0]) {
-                for mover in [a, b].into_iter().filter(|m| *m != FIXED) {
-                    self.taken[mover as usize] |= 1 << colour;
+            if colour < u128::BITS && takes(&pair[0]) {
+                for root in roots.into_iter().filter(|m| *m != FIXED) {
+                    self.taken[root as usize] |= 1 << colour;
                 }
-                let short = MOST - u64::from(count);
+                let held = u64::from(!pair[0].is_loose());
+                let (colour, short) = (u64::from(colour), MOST - u64::from(count));
                 self.pairs
-                    .push(u64::from(colour) << 40 | short << 32 | u64::from(first));
+                    .push(colour << 41 | held << 40 | short << 32 | u64::from(first));
             } else {
                 self.rest.extend(first..first + count);
             }
@@ -83,10 +94,13 @@ impl Colours {
         self.order.clear();
         self.runs.clear();
         let count = |pair: u64| (MOST - (pair >> 32 & 0xff)) as usize;
-        let colours = self.pairs.chunk_by(|p, q| p >> 40 == q >> 40);
-        for run in colours.flat_map(|colour| colour.chunks(LANES)) {
+        let alike = self.pairs.chunk_by(|p, q| p >> 40 == q >> 40);
+        for run in alike.flat_map(|pairs| pairs.chunks(LANES)) {
             let (start, depth) = (self.order.len(), count(run[0]));
-            self.runs.push(depth as u32);
+            self.runs.push(Run {
+                depth: depth as u32,
+                held: run[0] >> 40 & 1 == 1,
+            });
             self.order.resize(start + LANES * depth, FIXED);
             for (lane, &pair) in run.iter().enumerate() {
                 for k in 0..count(pair) {
@@ -108,12 +122,12 @@ mod tests {
     fn no_two_contacts_of_a_run_share_a_body_but_those_of_a_pair() {
         let (movers, rows) = heap(&mut Numbers(3));
         let mut colours = Colours::default();
-        colours.find(&rows, movers.all.len());
+        colours.find(&rows, &movers);
         let mut batches = colours.order.chunks_exact(LANES);
         let mut places = BTreeSet::new();
-        for &depth in &colours.runs {
+        for run in &colours.runs {
             let mut users = [const { BTreeSet::new() }; LANES];
-            for batch in batches.by_ref().take(depth as usize) {
+            for batch in batches.by_ref().take(run.depth as usize) {
                 for (lane, &index) in batch.iter().enumerate().filter(|(_, k)| **k != FIXED) {
                     assert!(places.insert(index));
                     let row = &rows[index as usize];

@@ -83,6 +83,14 @@ struct Cluster {
     rows: u32,
 }
 
+impl Cluster {
+    /// Where the block of two of its movers is.
+    fn at(&self, target: u32, source: u32) -> usize {
+        let (row, column) = (target - self.first, source - self.first);
+        (self.offset + row * self.count + column) as usize
+    }
+}
+
 /// Movers that answer to each other: those of one mechanism, which are consecutive, or one alone.
 #[derive(Clone, Copy, Debug)]
 struct Unit {
@@ -323,6 +331,34 @@ impl Movers {
         }
     }
 
+    /// The one mover that answers with this one, if any does; nothing if more do, or joints that are
+    /// asked in another way.
+    pub fn partner(&self, mover: u32) -> Option<Option<u32>> {
+        let this = &self.all[mover as usize];
+        let Some(cluster) = self.clusters.get(this.cluster as usize) else {
+            return this.loose.then_some(None);
+        };
+        match cluster.count {
+            1 => Some(None),
+            2 => Some(Some(2 * cluster.first + 1 - mover)),
+            _ => None,
+        }
+    }
+
+    /// Whether two sides of a contact are one mover, or answer to each other.
+    pub fn answer_alike(&self, a: u32, b: u32) -> bool {
+        a != FIXED && b != FIXED && self.related(a, b)
+    }
+
+    /// Displacement and rotation of the target per wrench on the source, which must be related.
+    pub fn block(&self, target: u32, source: u32) -> Block {
+        let mover = &self.all[source as usize];
+        match self.clusters.get(mover.cluster as usize) {
+            Some(cluster) => self.blocks[cluster.at(target, source)],
+            None => alone_block(mover),
+        }
+    }
+
     /// Whether two movers answer to each other.
     pub fn related(&self, a: u32, b: u32) -> bool {
         let (x, y) = (&self.all[a as usize], &self.all[b as usize]);
@@ -342,16 +378,19 @@ impl Movers {
             ];
         }
         let cluster = &self.clusters[mover.cluster as usize];
-        let (row, column) = (target - cluster.first, source - cluster.first);
-        let at = cluster.offset + row * cluster.count + column;
-        times_block(&self.blocks[at as usize], force, torque)
+        times_block(&self.blocks[cluster.at(target, source)], force, torque)
+    }
+
+    /// Notes a wrench that a body will have to be told of.
+    pub fn note(&mut self, source: u32, force: &V3, torque: &V3) {
+        let [f, t] = &mut self.all[source as usize].untold;
+        (*f, *t) = (add(f, force), add(t, torque));
     }
 
     /// Moves everything that answers to a wrench on a mover that joints may hold.
     pub fn push_held(&mut self, source: u32, force: &V3, torque: &V3) {
+        self.note(source, force, torque);
         let mover = &mut self.all[source as usize];
-        mover.untold[0] = add(&mover.untold[0], force);
-        mover.untold[1] = add(&mover.untold[1], torque);
         if mover.cluster == ALONE && !self.own.is_empty() {
             // Whoever looks at a large mechanism asks all of it first.
             let [shift, turn] = times_block(&self.own[source as usize], force, torque);
@@ -472,6 +511,35 @@ pub(crate) fn hasten(work: &mut [NewtonBlock], body: usize, h: f64, [force, torq
     scatter(&mut n.w, lane, &axpy9(&rate, 1.0 / h, &p));
     let v: V3 = gather(&n.v, lane);
     scatter(&mut n.v, lane, &axpy(&v, inverse.translation / h, force));
+}
+
+#[cfg(test)]
+impl Movers {
+    /// Makes every two movers one mechanism, in which `ways` say how both move under a wrench on
+    /// either, beside what they do alone.
+    pub fn join_pairs(&mut self, mut ways: impl FnMut() -> [[f64; 6]; 2]) {
+        for first in (0..self.all.len() as u32).step_by(2) {
+            let way = ways();
+            self.clusters.push(Cluster {
+                first,
+                count: 2,
+                offset: self.blocks.len() as u32,
+                island: 0,
+                rows: 0,
+            });
+            for (target, source) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                let mut block = match target == source {
+                    true => alone_block(&self.all[first as usize + source]),
+                    false => [0.0; 36],
+                };
+                for (k, entry) in block.iter_mut().enumerate() {
+                    *entry += way[target][k / 6] * way[source][k % 6];
+                }
+                self.blocks.push(block);
+            }
+        }
+        self.mark_clusters();
+    }
 }
 
 #[cfg(test)]

@@ -261,6 +261,21 @@ impl ContactRow {
         }
     }
 
+    /// Notes a change of the force, by which the bodies were moved already, with those that joints
+    /// hold.
+    pub fn note(&self, movers: &mut Movers, change: &V3) {
+        if self.is_loose() || *change == [0.0; 3] {
+            return;
+        }
+        let force = along(&self.frame, change);
+        for (arm, sign) in [(&self.b, 1.0), (&self.a, -1.0)] {
+            if !arm.loose {
+                let pushed = scale(&force, sign);
+                movers.note(arm.mover, &pushed, &cross(&arm.arm, &pushed));
+            }
+        }
+    }
+
     /// Relative rotation of the second body against the first, in the frame, rad.
     pub fn relative_turn(&self, movers: &[Mover]) -> V3 {
         let turn = |arm: &Arm| match arm.mover {

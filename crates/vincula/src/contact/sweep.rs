@@ -6,7 +6,7 @@
 
 use vincula_blocks::cone::{solve_block_near, violation};
 
-use super::batch::{self, Batch, Change, Puck, join};
+use super::batch::{self, Batch, Change, Couple, Puck, join};
 use super::colours::Colours;
 use super::movers::{FIXED, Movers};
 use super::rows::{ContactRow, Spin};
@@ -127,11 +127,14 @@ pub(crate) fn residual(rows: &[ContactRow], movers: &Movers) -> f64 {
 /// method.
 const CAUTION: f64 = 3.0;
 
-/// Contacts sorted by how they are swept: those of loose bodies in batches, the others one by one.
+/// Contacts sorted by how they are swept: those of loose bodies and of small mechanisms in batches,
+/// the others one by one.
 #[derive(Debug, Default)]
 pub(crate) struct Sweeper {
     /// At least as many as there is an order for.
     batches: Vec<Batch>,
+    /// Of each run in which joints hold bodies: both sides.
+    couples: Vec<[Couple; 2]>,
     pucks: Vec<Puck>,
     /// Of each puck: what the last pass over the batches moved it by, and the conjugate direction.
     gains: Vec<[f64; 6]>,
@@ -174,7 +177,7 @@ impl Sweeper {
         if std::mem::replace(&mut self.sorted, true) {
             self.used().iter_mut().for_each(|b| b.refresh(rows));
         } else {
-            self.sort(rows, movers.all.len());
+            self.sort(rows, movers);
         }
         self.start(rows, movers);
         let (mut before, mut beta) = (f64::INFINITY, 0.0);
@@ -191,15 +194,17 @@ impl Sweeper {
             beta = beta.min(k as f64 / (k as f64 + CAUTION));
             before = change.square;
         }
-        self.used().iter().for_each(|batch| batch.unpack(rows));
         if self.colours.rest.is_empty() {
             self.tell(movers);
+        }
+        for batch in self.used() {
+            batch.unpack(rows, movers);
         }
         found
     }
 
     /// Puts contacts into batches.
-    fn sort(&mut self, rows: &[ContactRow], movers: usize) {
+    fn sort(&mut self, rows: &[ContactRow], movers: &Movers) {
         self.colours.find(rows, movers);
         let order = &self.colours.order;
         let most = self.batches.len().max(order.len() / LANES);
@@ -210,6 +215,27 @@ impl Sweeper {
                     FIXED => batch.clear(lane),
                     index => batch.put(lane, &rows[index as usize], index as usize),
                 }
+            }
+        }
+        self.sort_couples(rows, movers);
+    }
+
+    /// Finds how the bodies of runs answer that joints hold.
+    fn sort_couples(&mut self, rows: &[ContactRow], movers: &Movers) {
+        self.couples.clear();
+        let mut order = self.colours.order.chunks_exact(LANES);
+        for run in &self.colours.runs {
+            // All batches of a run have the bodies of the first.
+            let first = order.next();
+            order.by_ref().take(run.depth as usize - 1).for_each(drop);
+            let Some(first) = first.filter(|_| run.held) else {
+                continue;
+            };
+            let couples = self.couples.push_mut([Couple::NONE; 2]);
+            for (lane, &index) in first.iter().enumerate().filter(|(_, k)| **k != FIXED) {
+                let row = &rows[index as usize];
+                couples[0].put(lane, row.a.mover, movers);
+                couples[1].put(lane, row.b.mover, movers);
             }
         }
     }
@@ -293,8 +319,8 @@ impl Sweeper {
             }
         }
         let batches = &mut self.batches[..self.colours.order.len() / LANES];
-        let runs = &self.colours.runs;
-        let change = batch::sweep(detected(), batches, runs, &mut self.pucks, beta);
+        let (runs, couples) = (&self.colours.runs, &self.couples);
+        let change = batch::sweep(detected(), batches, runs, couples, &mut self.pucks, beta);
         for (puck, gain) in self.pucks.iter().zip(&mut self.gains) {
             for k in 0..6 {
                 gain[k] += puck.moved[k];
@@ -355,18 +381,51 @@ pub(super) mod tests {
                 let slides = x.hypot(y) >= row.mu * n * (1.0 - 1e-9);
                 seen[if n == 0.0 { 0 } else { 1 + usize::from(slides) }] += 1;
             }
-            // The bodies are where the forces put them.
-            let mut other = Movers::default();
-            let still = |m: &Mover| Mover::new(m.body as usize, true, m.per_force, m.per_torque);
-            other.all = movers.all.iter().map(still).collect();
-            rows.iter()
-                .for_each(|row| row.push(&mut other, &row.lambda));
-            for (one, two) in movers.all.iter().zip(&other.all) {
-                for (p, q) in [(one.shift, two.shift), (one.turn, two.turn)] {
-                    assert!(sub(&p, &q).iter().all(|e| e.abs() < 1e-9), "{p:?} {q:?}");
-                }
-            }
+            are_where_forces_put_them(&rows, &mut movers);
         }
         assert!(seen.iter().all(|n| *n > 50), "{seen:?}");
+    }
+
+    /// Shifts, turns and what bodies have not been told follow from the forces.
+    fn are_where_forces_put_them(rows: &[ContactRow], movers: &mut Movers) {
+        let found: Vec<_> = movers
+            .all
+            .iter()
+            .map(|m| [m.shift, m.turn, m.untold[0], m.untold[1]])
+            .collect();
+        for m in &mut movers.all {
+            (m.shift, m.turn, m.untold) = ([0.0; 3], [0.0; 3], [[0.0; 3]; 2]);
+        }
+        rows.iter().for_each(|row| row.push(movers, &row.lambda));
+        for (m, found) in movers.all.iter().zip(found) {
+            let [force, torque] = m.untold;
+            for (p, q) in [m.shift, m.turn, force, torque].iter().zip(&found) {
+                assert!(sub(p, q).iter().all(|e| e.abs() < 1e-9), "{p:?} {q:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn batches_of_small_mechanisms_come_to_coulombs_law() {
+        let mut numbers = Numbers(8);
+        for _ in 0..10 {
+            let (mut movers, mut rows) = heap(&mut numbers);
+            movers.all.iter_mut().for_each(|m| m.loose = false);
+            movers.join_pairs(|| [0, 1].map(|_| [0; 6].map(|_| numbers.unit() - 0.5)));
+            for row in &mut rows {
+                let arms = [row.a.arm, row.b.arm];
+                let at = [row.a.mover, row.b.mover];
+                let (free, mu, spin) = (row.free, row.mu, row.spin);
+                *row = ContactRow::new(row.frame, at, arms, &movers);
+                (row.free, row.mu, row.spin) = (free, mu, spin);
+            }
+            let mut sweeper = Sweeper::default();
+            let (count, enough) = sweeper.solve(&mut rows, &mut movers, 1e-13, 20_000);
+            assert!(enough && sweeper.colours.rest.len() == 27, "{count}");
+            assert!(sweeper.colours.runs.iter().all(|run| run.held));
+            let left = residual(&rows, &movers);
+            assert!(left < 1e-9, "{left:e}");
+            are_where_forces_put_them(&rows, &mut movers);
+        }
     }
 }
