@@ -79,3 +79,56 @@ pub(super) fn inverse(a: &Block) -> Option<Block> {
         k * minor(2, 2),
     ])
 }
+
+/// a −= reachᵀ gain.
+#[inline(always)]
+pub(super) fn subtract(a: &mut Block, reach: &Block, gain: &Block) {
+    for i in 0..3 {
+        for j in 0..3 {
+            let sum = reach[i] * gain[j] + reach[3 + i] * gain[3 + j] + reach[6 + i] * gain[6 + j];
+            a[3 * i + j] -= sum;
+        }
+    }
+}
+
+/// The inverse of a matrix of any order, by Gauss and Jordan with partial pivoting of it beside the
+/// identity. False if there is none.
+pub(super) fn invert(a: &mut [f64], n: usize, out: &mut [f64]) -> bool {
+    let width = 2 * n;
+    if n == 3 {
+        let block: Block = std::array::from_fn(|e| a[(e / 3) * width + e % 3]);
+        let Some(found) = inverse(&block) else {
+            return false;
+        };
+        out.copy_from_slice(&found);
+        return true;
+    }
+    for k in 0..n {
+        let size = |i: usize| a[i * width + k].abs();
+        let best = (k..n).fold(k, |b, i| if size(i) > size(b) { i } else { b });
+        let per_pivot = 1.0 / a[best * width + k];
+        if !per_pivot.is_finite() {
+            return false;
+        }
+        if best != k {
+            for j in 0..width {
+                a.swap(k * width + j, best * width + j);
+            }
+        }
+        for j in 0..width {
+            a[k * width + j] *= per_pivot;
+        }
+        for i in (0..n).filter(|i| *i != k) {
+            let factor = a[i * width + k];
+            if factor != 0.0 {
+                for j in k..width {
+                    a[i * width + j] -= factor * a[k * width + j];
+                }
+            }
+        }
+    }
+    for (out, row) in out.chunks_exact_mut(n).zip(a.chunks_exact(width)) {
+        out.copy_from_slice(&row[n..]);
+    }
+    true
+}

@@ -4,12 +4,13 @@
 //! the bodies move alone, the joints answer, the bodies move by that. This is a product with the
 //! matrix D of `exact.rs`, at the cost of one solve however many contacts there are, and the method
 //! of `vincula_blocks::cone::accelerated` needs nothing else of D but what each contact answers to
-//! itself, about. For that only the joints at its own bodies answer. Groups that chains connect are
-//! solved at once instead (`strings.rs`).
+//! itself, about. For that only the joints at its own bodies answer. Groups that chains or a net
+//! connect are solved at once instead (`strings.rs`, `nets.rs`).
 
 use vincula_blocks::cone::{Accelerated, Products, project};
 
 use super::movers::{FIXED, Movers};
+use super::nets::Nets;
 use super::rows::ContactRow;
 use super::strings::Strings;
 use crate::dual::Dual;
@@ -41,8 +42,18 @@ pub(crate) struct Coupled {
     motion: Vec<[V3; 2]>,
     groups: Crowds,
     strings: Strings,
-    /// Whether the problem of the one group is that of `strings`.
-    strung: bool,
+    nets: Nets,
+    /// What the last group that was looked at is.
+    kind: Kind,
+}
+
+/// What connects the contacts of a group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Kind {
+    Chains,
+    Net,
+    #[default]
+    Other,
 }
 
 impl Coupled {
@@ -63,7 +74,7 @@ impl Coupled {
         let mut spent = 0;
         for group in 0..self.groups.count() {
             let count = self.groups.of(group).0.len();
-            let (steps, enough) = self.solve_strings(group, rows, movers, dual, work, again);
+            let (steps, enough) = self.solve_at_once(group, rows, movers, dual, work, again);
             spent += count * steps;
             if !enough {
                 // Where the forces so far put everything.
@@ -77,8 +88,9 @@ impl Coupled {
         spent.div_ceil(rows.len().max(1))
     }
 
-    /// Solves a group at once if chains connect it. Returns the steps, and whether it is solved.
-    fn solve_strings(
+    /// Solves a group at once if chains or a net connect it. Returns the steps, and whether it is
+    /// solved.
+    fn solve_at_once(
         &mut self,
         group: usize,
         rows: &mut [ContactRow],
@@ -88,25 +100,40 @@ impl Coupled {
         again: bool,
     ) -> (usize, bool) {
         let Coupled {
-            strings, groups, ..
+            strings,
+            nets,
+            groups,
+            kind,
+            ..
         } = self;
         let (members, units) = groups.of(group);
         if !again {
-            self.strung = strings.prepare(rows, members, units, movers, dual, work);
+            *kind = if strings.prepare(rows, members, units, movers, dual, work) {
+                Kind::Chains
+            } else if nets.prepare(rows, members, units, movers, dual, work) {
+                Kind::Net
+            } else {
+                Kind::Other
+            };
         }
-        if !self.strung {
-            return (0, false);
-        }
-        let report = strings.solve(rows, movers);
-        for (index, force) in strings.answer() {
+        let report = match kind {
+            Kind::Chains => strings.solve(rows, movers),
+            Kind::Net => nets.solve(rows, movers),
+            Kind::Other => return (0, false),
+        };
+        let mut settle = |(index, force): (u32, V3)| {
             settle_on(&mut rows[index as usize], movers, &force);
+        };
+        match kind {
+            Kind::Net => nets.answer().for_each(&mut settle),
+            _ => strings.answer().for_each(&mut settle),
         }
         (report.newton, report.residual <= ENOUGH)
     }
 
     /// Whether the last solve was one of all contacts at once.
     pub fn is_direct(&self) -> bool {
-        self.strung && self.groups.count() == 1
+        self.kind != Kind::Other && self.groups.count() == 1
     }
 
     fn solve_group(

@@ -27,6 +27,7 @@ mod impact;
 mod leaf;
 pub(crate) mod memory;
 pub(crate) mod movers;
+mod nets;
 mod placing;
 mod plane;
 mod readout;

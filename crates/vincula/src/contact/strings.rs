@@ -7,7 +7,7 @@
 
 use vincula_blocks::cone::{Block, ConeReport, Knot, Strung};
 
-use super::movers::{FIXED, Movers, increment};
+use super::movers::{FIXED, Mover, Movers, increment};
 use super::rows::{Arm, ContactRow};
 use crate::dual::{Dual, Path};
 use crate::integrate::newton::NewtonBlock;
@@ -283,20 +283,7 @@ impl Strings {
             .clone()
             .flat_map(|k| range.clone().map(move |l| (k, l)))
         {
-            let ((to, arm, sign), (from, source, other)) = (self.mine(k, rows), self.mine(l, rows));
-            let (lever, there) = (arm.lever(&to.frame), source.lever(&from.frame));
-            let mut s = [0.0; 9];
-            for j in 0..3 {
-                let swing = mul_vec(&mover.per_torque, &there[j]);
-                for i in 0..3 {
-                    let moved = mover.per_force * dot(&to.frame[i], &from.frame[j])
-                        + dot(&lever[i], &swing);
-                    s[3 * i + j] = sign * other * moved;
-                }
-            }
-            if k == l {
-                s[0] += to.soft;
-            }
+            let s = alone(mover, self.mine(k, rows), self.mine(l, rows), k == l);
             let own = self.problem.own_mut();
             let (r, c) = (3 * (k - range.start), 3 * (l - range.start));
             for i in 0..3 {
@@ -402,4 +389,23 @@ impl Strings {
 }
 
 /// A row, one of its arms, and the sign of that.
-type Mine<'a> = (&'a ContactRow, &'a Arm, f64);
+pub(super) type Mine<'a> = (&'a ContactRow, &'a Arm, f64);
+
+/// What a force of one contact of a body does to the slip of another, or the same, if no joint answers.
+pub(super) fn alone(mover: &Mover, to: Mine<'_>, from: Mine<'_>, same: bool) -> Block {
+    let ((to, arm, sign), (from, source, other)) = (to, from);
+    let (lever, there) = (arm.lever(&to.frame), source.lever(&from.frame));
+    let mut s = [0.0; 9];
+    for j in 0..3 {
+        let swing = mul_vec(&mover.per_torque, &there[j]);
+        for i in 0..3 {
+            let moved =
+                mover.per_force * dot(&to.frame[i], &from.frame[j]) + dot(&lever[i], &swing);
+            s[3 * i + j] = sign * other * moved;
+        }
+    }
+    if same {
+        s[0] += to.soft;
+    }
+    s
+}

@@ -111,6 +111,11 @@ impl Island {
         debug_assert!(solved.is_ok());
     }
 
+    /// Whether solves are exact but for rounding.
+    pub(super) fn is_direct(&self) -> bool {
+        matches!(self.solver, Solver::Direct(_))
+    }
+
     /// Solves for six right-hand sides, one column each.
     pub(super) fn answer_six(&mut self, rows: &mut [[f64; 6]]) {
         if let (Solver::Direct(solver), false) = (&mut self.solver, self.refine) {

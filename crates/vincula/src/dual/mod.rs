@@ -22,6 +22,7 @@ mod reach;
 mod redundancy;
 pub(crate) mod squares;
 mod sweeps;
+mod ties;
 mod turning;
 
 pub(crate) use axes::{ROUNDS, unwrap};
@@ -29,6 +30,7 @@ pub(crate) use passes::{Joints, larger};
 pub(crate) use path::Path;
 pub use plan::{IslandPlan, SolverChoice};
 pub use redundancy::{AnalysisError, GAP_TOLERANCE, JointAnalysis, MOST_ROWS, RedundantJoint};
+pub(crate) use ties::MOST_TIES;
 
 use vincula_blocks::FactorError;
 

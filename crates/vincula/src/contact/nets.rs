@@ -1,0 +1,204 @@
+//! Contacts of a net, all at once: where every contact has one side on one net of ball joints, and the
+//! other on something fixed.
+//!
+//! `vincula_blocks::cone::netted` says how. Here each contact finds what its body does alone and how it
+//! hangs on the unknowns of the net.
+
+use vincula_blocks::cone::{Block, ConeReport, Mark, Netted};
+
+use super::movers::{FIXED, Movers, increment};
+use super::rows::ContactRow;
+use super::strings::{Mine, alone};
+use crate::dual::{Dual, MOST_TIES};
+use crate::integrate::newton::NewtonBlock;
+use crate::math::lanes::{gather, place};
+use crate::math::small::*;
+
+/// Violation of the law, relative to the largest force, at which a solve ends.
+const TOLERANCE: f64 = 1e-7;
+
+/// Memory of the solver.
+#[derive(Debug, Default)]
+pub(crate) struct Nets {
+    /// The problem of each island, if it is a net, once it was looked at.
+    problems: Vec<Option<Option<Box<Netted>>>>,
+    /// The island of the present problem.
+    island: usize,
+    /// Rows in the order of the problem, with the mover on the net and whether it is side b.
+    order: Vec<(u32, u32, bool)>,
+    /// Of each contact of a hub: B and how far the point of the hub goes, both per force along the
+    /// frame.
+    points: Vec<[V3; 6]>,
+}
+
+impl Nets {
+    /// Makes the problem of some rows and the units they touch. False if it is of another kind.
+    pub fn prepare(
+        &mut self,
+        rows: &[ContactRow],
+        members: &[u32],
+        units: &[u32],
+        movers: &Movers,
+        dual: &Dual,
+        work: &[NewtonBlock],
+    ) -> bool {
+        let &[unit] = units else {
+            return false;
+        };
+        let Some(island) = movers.chain_of(unit) else {
+            return false;
+        };
+        self.island = island;
+        self.problems.resize_with(dual.islands(), || None);
+        let problem = self.problems[island]
+            .get_or_insert_with(|| dual.mesh(island).map(|mesh| Box::new(Netted::new(mesh))));
+        let Some(mut problem) = problem.take() else {
+            return false;
+        };
+        let made = self.find_sides(rows, members) && {
+            problem.clear();
+            dual.read_mesh(island, &mut problem.mesh);
+            self.add_beads(&mut problem, rows, movers, dual, work)
+        };
+        self.problems[island] = Some(Some(problem));
+        made
+    }
+
+    /// Solves the problem of the last `prepare`, for rows that are the same but for their slip
+    /// and force.
+    pub fn solve(&mut self, rows: &[ContactRow], movers: &Movers) -> ConeReport {
+        let Some(Some(problem)) = &mut self.problems[self.island] else {
+            return ConeReport::default();
+        };
+        for (k, (index, ..)) in self.order.iter().enumerate() {
+            let row = &rows[*index as usize];
+            problem.start(k, row.slip(&movers.all), row.lambda);
+        }
+        problem.solve(TOLERANCE)
+    }
+
+    /// The rows in the order of the problem, with their forces.
+    pub fn answer(&self) -> impl Iterator<Item = (u32, V3)> + '_ {
+        let problem = self.problems.get(self.island).and_then(Option::as_ref);
+        let problem = problem.and_then(Option::as_ref);
+        let lambda = problem.map_or(&[][..], |problem| problem.lambda());
+        let triple = |l: &[f64]| [l[0], l[1], l[2]];
+        let forces = lambda.chunks_exact(3).map(triple);
+        self.order.iter().zip(forces).map(|(o, l)| (o.0, l))
+    }
+
+    /// Finds the side of each contact that is on the net. False if both are.
+    fn find_sides(&mut self, rows: &[ContactRow], members: &[u32]) -> bool {
+        self.order.clear();
+        for &index in members {
+            let row = &rows[index as usize];
+            let (mover, second) = match (row.a.mover, row.b.mover) {
+                (mover, FIXED) => (mover, false),
+                (FIXED, mover) => (mover, true),
+                _ => return false,
+            };
+            if row.spin.is_some() {
+                return false;
+            }
+            self.order.push((index, mover, second));
+        }
+        self.order.sort_unstable_by_key(|o| (o.1, o.0));
+        true
+    }
+
+    fn add_beads(
+        &mut self,
+        problem: &mut Netted,
+        rows: &[ContactRow],
+        movers: &Movers,
+        dual: &Dual,
+        work: &[NewtonBlock],
+    ) -> bool {
+        let mut first = 0;
+        while first < self.order.len() {
+            let mover = self.order[first].1;
+            let same = self.order[first..].iter().take_while(|o| o.1 == mover);
+            let end = first + same.count();
+            if !self.add_bead(problem, first..end, rows, movers, dual, work) {
+                return false;
+            }
+            first = end;
+        }
+        true
+    }
+
+    /// Adds the body of a mover with its contacts.
+    fn add_bead(
+        &mut self,
+        problem: &mut Netted,
+        range: std::ops::Range<usize>,
+        rows: &[ContactRow],
+        movers: &Movers,
+        dual: &Dual,
+        work: &[NewtonBlock],
+    ) -> bool {
+        let mover = &movers.all[self.order[range.start].1 as usize];
+        let body = mover.body as usize;
+        let mut ties = [0; MOST_TIES];
+        let Some(count) = dual.ties_of(body, &mut ties) else {
+            return false;
+        };
+        if !problem.add_bead(&ties[..count]) {
+            return false;
+        }
+        let (block, lane) = place(body);
+        let rot: M3 = gather(&work[block].rot, lane);
+        let inverse = work[block].inverse_of(lane);
+        self.points.clear();
+        for k in range.clone() {
+            let (row, arm, sign) = self.mine(k, rows);
+            let mut reaches: [Block; MOST_TIES] = [[0.0; 9]; MOST_TIES];
+            let mut points = [[0.0; 3]; 6];
+            let lever = arm.lever(&row.frame);
+            for i in 0..3 {
+                let shift = scale(&row.frame[i], sign * mover.per_force);
+                let p = increment(&inverse, &rot, &scale(&lever[i], sign));
+                let mut at = [[0.0; 3]; MOST_TIES];
+                if let Some(point) = dual.reach_ties(work, body, &p, &shift, &mut at) {
+                    (points[i], points[3 + i]) = (at[0], point);
+                }
+                for (reach, at) in reaches.iter_mut().zip(&at) {
+                    reach[3 * i..3 * i + 3].copy_from_slice(at);
+                }
+            }
+            self.points.push(points);
+            let mark = Mark {
+                mu: row.mu,
+                compliance: row.w[0] + row.w[4] + row.w[8],
+            };
+            problem.add_contact(mark, &reaches);
+        }
+        let size = 3 * range.len();
+        let own = problem.own_mut();
+        for k in range.clone() {
+            for l in range.clone() {
+                let s = alone(mover, self.mine(k, rows), self.mine(l, rows), k == l);
+                let (r, c) = (k - range.start, l - range.start);
+                // What the body does while the point of a hub is held.
+                let (to, from) = (&self.points[r], &self.points[c]);
+                for i in 0..3 {
+                    for j in 0..3 {
+                        own[(3 * r + i) * size + 3 * c + j] =
+                            s[3 * i + j] - dot(&to[i], &from[3 + j]);
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// A row of the problem with its arm on the net.
+    fn mine<'a>(&self, k: usize, rows: &'a [ContactRow]) -> Mine<'a> {
+        let (index, _, second) = self.order[k];
+        let row = &rows[index as usize];
+        match second {
+            true => (row, &row.b, 1.0),
+            false => (row, &row.a, -1.0),
+        }
+    }
+}
