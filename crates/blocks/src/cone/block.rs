@@ -91,44 +91,46 @@ pub(super) fn subtract(a: &mut Block, reach: &Block, gain: &Block) {
     }
 }
 
-/// The inverse of a matrix of any order, by Gauss and Jordan with partial pivoting of it beside the
-/// identity. False if there is none.
-pub(super) fn invert(a: &mut [f64], n: usize, out: &mut [f64]) -> bool {
-    let width = 2 * n;
+/// Overwrites a matrix of any order by its inverse, by Gauss and Jordan with partial pivoting. False if
+/// there is none. `swaps` is scratch.
+pub(super) fn invert(a: &mut [f64], n: usize, swaps: &mut Vec<usize>) -> bool {
     if n == 3 {
-        let block: Block = std::array::from_fn(|e| a[(e / 3) * width + e % 3]);
-        let Some(found) = inverse(&block) else {
-            return false;
-        };
-        out.copy_from_slice(&found);
-        return true;
+        let found = inverse(&std::array::from_fn(|e| a[e]));
+        found.iter().for_each(|found| a.copy_from_slice(found));
+        return found.is_some();
     }
+    swaps.clear();
     for k in 0..n {
-        let size = |i: usize| a[i * width + k].abs();
+        let size = |i: usize| a[i * n + k].abs();
         let best = (k..n).fold(k, |b, i| if size(i) > size(b) { i } else { b });
-        let per_pivot = 1.0 / a[best * width + k];
+        let per_pivot = 1.0 / a[best * n + k];
         if !per_pivot.is_finite() {
             return false;
         }
+        swaps.push(best);
         if best != k {
-            for j in 0..width {
-                a.swap(k * width + j, best * width + j);
-            }
+            let (above, below) = a.split_at_mut(best * n);
+            above[k * n..(k + 1) * n].swap_with_slice(&mut below[..n]);
         }
-        for j in 0..width {
-            a[k * width + j] *= per_pivot;
-        }
-        for i in (0..n).filter(|i| *i != k) {
-            let factor = a[i * width + k];
+        // The column of the pivot makes room for that of the inverse.
+        let (above, rest) = a.split_at_mut(k * n);
+        let (pivot, below) = rest.split_at_mut(n);
+        pivot[k] = 1.0;
+        pivot.iter_mut().for_each(|x| *x *= per_pivot);
+        let others = above.chunks_exact_mut(n).chain(below.chunks_exact_mut(n));
+        for row in others {
+            let factor = std::mem::take(&mut row[k]);
             if factor != 0.0 {
-                for j in k..width {
-                    a[i * width + j] -= factor * a[k * width + j];
+                for (x, p) in row.iter_mut().zip(&*pivot) {
+                    *x -= factor * p;
                 }
             }
         }
     }
-    for (out, row) in out.chunks_exact_mut(n).zip(a.chunks_exact(width)) {
-        out.copy_from_slice(&row[n..]);
+    for (k, &best) in swaps.iter().enumerate().rev() {
+        if best != k {
+            a.chunks_exact_mut(n).for_each(|row| row.swap(k, best));
+        }
     }
     true
 }

@@ -10,8 +10,8 @@
 //! added μ|u_t| is what keeps sliding from lifting. `local.rs` solves one block exactly,
 //! `dense.rs` all of them block by block, `newton.rs` all at once, `splitting.rs` by turns
 //! between a linear solve and the cone, and `accelerated.rs` by products with D alone. `direct.rs` comes
-//! to the law from anywhere by few linear solves: for a full matrix, for contacts that a chain (`strung.rs`)
-//! or a net (`netted.rs`) connects, and for those of bodies without joints (`linked.rs`).
+//! to the law from anywhere by few linear solves: for a full matrix, for contacts that a chain
+//! (`strung.rs`) or a net (`netted.rs`) connects, and for those of bodies without joints (`linked.rs`).
 
 pub mod accelerated;
 mod block;

@@ -38,6 +38,9 @@ struct Bead {
     reaches: usize,
     /// Where the couplings of its ties start.
     pairs: usize,
+    /// Where those of its contacts start that push, and how many these are.
+    pushing: usize,
+    active: usize,
 }
 
 /// A problem, and the memory to solve it, kept for reuse.
@@ -54,12 +57,15 @@ pub struct Netted {
     /// S, dense for each bead.
     own: Vec<f64>,
     law: Direct,
-    /// N of each bead, and N Z B as B.
+    /// Contacts that push, counted in their bead, and Y⁻¹ of those that are apart; N of each bead for
+    /// the former, and N Z B as B.
+    pushing: Vec<u32>,
+    alone: Vec<Block>,
     solved: Vec<f64>,
     gains: Vec<Block>,
     nodes: Vec<f64>,
     moved: Vec<f64>,
-    scratch: Vec<f64>,
+    swaps: Vec<usize>,
     /// Whether the net is factored.
     factored: bool,
 }
@@ -76,10 +82,12 @@ impl Netted {
             reaches: Vec::new(),
             own: Vec::new(),
             law: Direct::default(),
+            pushing: Vec::new(),
+            alone: Vec::new(),
             solved: Vec::new(),
             gains: Vec::new(),
             moved: Vec::new(),
-            scratch: Vec::new(),
+            swaps: Vec::new(),
             factored: false,
         }
     }
@@ -105,6 +113,8 @@ impl Netted {
             sides: nodes.len(),
             reaches: self.reaches.len(),
             pairs: self.pairs.len(),
+            pushing: 0,
+            active: 0,
         });
         for (k, &node) in nodes.iter().enumerate() {
             let place = self.mesh.place(node as usize);
@@ -199,6 +209,11 @@ impl Response for Netted {
         self.load(softs, slopes)
     }
 
+    /// Links with several contacts share forces in many ways: less would let these wander.
+    fn shift(&self) -> f64 {
+        3e-6
+    }
+
     fn near(&self) -> f64 {
         1e-5
     }
@@ -207,8 +222,8 @@ impl Response for Netted {
         true
     }
 
-    fn respond(&mut self, _: &[Block], r: &mut [f64], _: f64) -> Option<usize> {
-        self.solve_linear(r);
+    fn respond(&mut self, slopes: &[Block], r: &mut [f64], _: f64) -> Option<usize> {
+        self.solve_linear(slopes, r);
         r.iter().all(|x| x.is_finite()).then_some(0)
     }
 }

@@ -85,7 +85,7 @@ pub struct Strung {
     border: Border,
     nodes: Vec<f64>,
     moved: Vec<f64>,
-    scratch: Vec<f64>,
+    swaps: Vec<usize>,
     /// Whether the chain is factored.
     factored: bool,
 }

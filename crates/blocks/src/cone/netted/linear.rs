@@ -1,6 +1,8 @@
 //! The linear system of a step: contacts are eliminated, the net is factored.
+//!
+//! Contacts that are apart have Z = 0 and take their step alone. The others of their link only see it.
 
-use super::super::block::{Block, invert, product, subtract};
+use super::super::block::{Block, inverse, invert, product, subtract, times};
 use super::super::dense::triple;
 use super::{Bead, Netted, add_to_nodes, at_nodes};
 
@@ -10,6 +12,8 @@ impl Netted {
     pub(super) fn load(&mut self, softs: &[Block], slopes: &[Block]) -> bool {
         self.mesh.unload();
         self.solved.clear();
+        self.pushing.clear();
+        self.alone.clear();
         self.gains.clear();
         self.gains.resize(self.reaches.len(), [0.0; 9]);
         let mut beads = 0..self.beads.len();
@@ -18,44 +22,70 @@ impl Netted {
 
     /// N and N Z B of a link, and what it leaves on the net.
     fn eliminate(&mut self, index: usize, softs: &[Block], slopes: &[Block]) -> bool {
-        let bead = self.beads[index];
-        let size = 3 * bead.count;
+        let first = self.pushing.len();
+        let Bead {
+            first: contact,
+            count,
+            ..
+        } = self.beads[index];
+        for k in 0..count {
+            match slopes[contact + k] == [0.0; 9] {
+                true => match inverse(&softs[contact + k]) {
+                    Some(inverse) => self.alone.push(inverse),
+                    None => return false,
+                },
+                false => self.pushing.push(k as u32),
+            }
+        }
+        let bead = &mut self.beads[index];
+        (bead.pushing, bead.active) = (first, self.pushing.len() - first);
+        let bead = *bead;
+        let size = 3 * bead.active;
         let start = self.solved.len();
         self.solved.resize(start + size * size, 0.0);
-        // Y + Z S beside the identity.
-        let width = 2 * size;
-        self.scratch.clear();
-        self.scratch.resize(size * width, 0.0);
-        for k in 0..bead.count {
-            let z = &slopes[bead.first + k];
-            let y = &softs[bead.first + k];
-            for r in 0..3 {
-                let row = &mut self.scratch[(3 * k + r) * width..][..width];
-                for q in 0..3 {
-                    let own = &self.own[bead.own + (3 * k + q) * size..][..size];
-                    for (x, s) in row.iter_mut().zip(own) {
-                        *x += z[3 * r + q] * s;
-                    }
-                    row[3 * k + q] += y[3 * r + q];
-                }
-                row[size + 3 * k + r] = 1.0;
-            }
-        }
-        if !invert(&mut self.scratch, size, &mut self.solved[start..]) {
+        self.fill_matrix(&bead, start, softs, slopes);
+        if !invert(&mut self.solved[start..], size, &mut self.swaps) {
             return false;
         }
-        for l in 0..bead.count {
-            let z = &slopes[bead.first + l];
-            // What is apart does not push the net.
-            if *z == [0.0; 9] {
-                continue;
+        self.find_gains(&bead, start, slopes);
+        self.take_from_net(&bead);
+        true
+    }
+
+    /// Y + Z S of the contacts of a link that push, where N will be.
+    fn fill_matrix(&mut self, bead: &Bead, start: usize, softs: &[Block], slopes: &[Block]) {
+        let (size, width) = (3 * bead.active, 3 * bead.count);
+        let pushing = &self.pushing[bead.pushing..];
+        for (i, k) in pushing.iter().map(|k| *k as usize).enumerate() {
+            let (y, z) = (&softs[bead.first + k], &slopes[bead.first + k]);
+            for (j, l) in pushing.iter().map(|l| *l as usize).enumerate() {
+                let at = bead.own + 3 * k * width + 3 * l;
+                let own: Block = std::array::from_fn(|e| self.own[at + e / 3 * width + e % 3]);
+                let mut block = product(z, &own);
+                if i == j {
+                    for (x, y) in block.iter_mut().zip(y) {
+                        *x += y;
+                    }
+                }
+                for r in 0..3 {
+                    let row = &mut self.solved[start + (3 * i + r) * size + 3 * j..][..3];
+                    row.copy_from_slice(&block[3 * r..3 * r + 3]);
+                }
             }
+        }
+    }
+
+    /// N Z B of a link.
+    fn find_gains(&mut self, bead: &Bead, start: usize, slopes: &[Block]) {
+        let size = 3 * bead.active;
+        let pushing = &self.pushing[bead.pushing..];
+        for (j, l) in pushing.iter().map(|l| *l as usize).enumerate() {
+            let z = &slopes[bead.first + l];
             for side in 0..bead.sides {
                 let pushed = product(z, &self.reaches[bead.reaches + l * bead.sides + side]);
-                for k in 0..bead.count {
-                    let n: Block = std::array::from_fn(|e| {
-                        self.solved[start + (3 * k + e / 3) * size + 3 * l + e % 3]
-                    });
+                for (i, k) in pushing.iter().map(|k| *k as usize).enumerate() {
+                    let at = start + 3 * i * size + 3 * j;
+                    let n: Block = std::array::from_fn(|e| self.solved[at + e / 3 * size + e % 3]);
                     let gain = &mut self.gains[bead.reaches + k * bead.sides + side];
                     for (g, p) in gain.iter_mut().zip(product(&n, &pushed)) {
                         *g += p;
@@ -63,14 +93,12 @@ impl Netted {
                 }
             }
         }
-        self.take_from_net(&bead);
-        true
     }
 
     /// Takes Bᵀ N Z B of a link from the net.
     fn take_from_net(&mut self, bead: &Bead) {
-        for k in 0..bead.count {
-            let at = bead.reaches + k * bead.sides;
+        for k in &self.pushing[bead.pushing..] {
+            let at = bead.reaches + *k as usize * bead.sides;
             let (reaches, gains) = (&self.reaches[at..], &self.gains[at..]);
             let mut pair = bead.pairs;
             for i in 0..bead.sides {
@@ -89,19 +117,30 @@ impl Netted {
     }
 
     /// Overwrites r by δ.
-    pub(super) fn solve_linear(&mut self, r: &mut [f64]) {
+    pub(super) fn solve_linear(&mut self, slopes: &[Block], r: &mut [f64]) {
         self.mesh.clear(&mut self.nodes);
-        let mut at = 0;
+        let (mut at, mut alone) = (0, self.alone.iter());
         for bead in &self.beads {
-            let size = 3 * bead.count;
-            let here = &mut r[3 * bead.first..][..size];
+            let here = &mut r[3 * bead.first..][..3 * bead.count];
+            let pushing = &self.pushing[bead.pushing..][..bead.active];
+            if bead.active < bead.count {
+                let own = &self.own[bead.own..];
+                step_apart(here, own, pushing, &slopes[bead.first..], alone.by_ref());
+            }
+            let size = 3 * bead.active;
             self.moved.clear();
-            for row in self.solved[at..at + size * size].chunks_exact(size) {
-                let sum = row.iter().zip(here.iter()).map(|(n, r)| n * r).sum();
+            for row in self.solved[at..at + size * size].chunks_exact(size.max(1)) {
+                let mut sum = 0.0;
+                for (n, k) in row.chunks_exact(3).zip(pushing) {
+                    let r = triple(here, *k as usize);
+                    sum += n[0] * r[0] + n[1] * r[1] + n[2] * r[2];
+                }
                 self.moved.push(sum);
             }
-            here.copy_from_slice(&self.moved);
             at += size * size;
+            for (k, found) in pushing.iter().zip(self.moved.chunks_exact(3)) {
+                here[3 * *k as usize..][..3].copy_from_slice(found);
+            }
             let ties = &self.ties[bead.ties..][..bead.sides];
             for k in 0..bead.count {
                 let reaches = &self.reaches[bead.reaches + k * bead.sides..];
@@ -111,12 +150,43 @@ impl Netted {
         self.mesh.solve(true, &mut self.nodes);
         for bead in &self.beads {
             let ties = &self.ties[bead.ties..][..bead.sides];
-            for k in 0..bead.count {
+            for k in &self.pushing[bead.pushing..][..bead.active] {
+                let k = *k as usize;
                 let gains = &self.gains[bead.reaches + k * bead.sides..];
                 let more = at_nodes(&self.nodes, ties, gains);
                 for (r, more) in r[3 * (bead.first + k)..].iter_mut().zip(more) {
                     *r += more;
                 }
+            }
+        }
+    }
+}
+
+/// Lets the contacts of a link that are apart take their steps, and the others see them.
+fn step_apart<'a>(
+    r: &mut [f64],
+    own: &[f64],
+    pushing: &[u32],
+    slopes: &[Block],
+    mut alone: impl Iterator<Item = &'a Block>,
+) {
+    let width = r.len();
+    let mut pushes = pushing.iter().peekable();
+    for k in 0..width / 3 {
+        if pushes.next_if(|next| **next as usize == k).is_some() {
+            continue;
+        }
+        let step = alone.next().map_or([0.0; 3], |n| times(n, &triple(r, k)));
+        r[3 * k..3 * k + 3].copy_from_slice(&step);
+        if step == [0.0; 3] {
+            continue;
+        }
+        for l in pushing.iter().map(|l| *l as usize) {
+            let at = 3 * l * width + 3 * k;
+            let s: Block = std::array::from_fn(|e| own[at + e / 3 * width + e % 3]);
+            let seen = times(&slopes[l], &times(&s, &step));
+            for (r, seen) in r[3 * l..].iter_mut().zip(seen) {
+                *r -= seen;
             }
         }
     }

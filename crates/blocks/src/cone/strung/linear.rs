@@ -37,15 +37,12 @@ impl Strung {
         let size = 3 * bead.count;
         let start = self.solved.len();
         self.solved.resize(start + size * size, 0.0);
-        // Y + Z S beside the identity.
-        let width = 2 * size;
-        self.scratch.clear();
-        self.scratch.resize(size * width, 0.0);
+        // Y + Z S.
         for k in 0..bead.count {
             let z = &slopes[bead.first + k];
             let y = &softs[bead.first + k];
             for r in 0..3 {
-                let row = &mut self.scratch[(3 * k + r) * width..][..width];
+                let row = &mut self.solved[start + (3 * k + r) * size..][..size];
                 for q in 0..3 {
                     let own = &self.own[bead.own + (3 * k + q) * size..][..size];
                     for (x, s) in row.iter_mut().zip(own) {
@@ -53,10 +50,9 @@ impl Strung {
                     }
                     row[3 * k + q] += y[3 * r + q];
                 }
-                row[size + 3 * k + r] = 1.0;
             }
         }
-        if !invert(&mut self.scratch, size, &mut self.solved[start..]) {
+        if !invert(&mut self.solved[start..], size, &mut self.swaps) {
             return false;
         }
         for k in 0..bead.count {
