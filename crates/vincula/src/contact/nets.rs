@@ -57,8 +57,8 @@ impl Nets {
         };
         let made = self.find_sides(rows, members) && {
             problem.clear();
-            dual.read_mesh(island, &mut problem.mesh);
-            self.add_beads(&mut problem, rows, movers, dual, work)
+            dual.read_mesh(island, &mut problem.mesh)
+                && self.add_beads(&mut problem, rows, movers, dual, work)
         };
         self.problems[island] = Some(Some(problem));
         made

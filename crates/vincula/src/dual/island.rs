@@ -111,9 +111,9 @@ impl Island {
         debug_assert!(solved.is_ok());
     }
 
-    /// Whether solves are exact but for rounding.
-    pub(super) fn is_direct(&self) -> bool {
-        matches!(self.solver, Solver::Direct(_))
+    /// Whether the factors of the matrix are exact but for rounding.
+    pub(super) fn is_regular(&self) -> bool {
+        matches!(self.solver, Solver::Direct(_)) && !self.refine
     }
 
     /// Solves for six right-hand sides, one column each.

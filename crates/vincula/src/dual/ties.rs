@@ -18,18 +18,19 @@ use crate::math::small::*;
 pub(crate) const MOST_TIES: usize = 4;
 
 impl Dual {
-    /// The system of an island, without its values, if it is a net that is solved exactly.
+    /// The system of an island, without its values, if it is a net.
     pub(crate) fn mesh(&self, island: usize) -> Option<Mesh> {
         let points = |hub: &super::hubs::Hub| hub.basis == Basis::Points(1);
         let mut hubs = self.hubs.iter().flatten();
         let all = hubs.all(|hub| hub.island as usize != island || points(hub));
-        let found = &self.islands[island];
-        (all && found.is_direct()).then(|| Mesh::new(found.matrix.pattern()))?
+        let pattern = self.islands[island].matrix.pattern();
+        all.then(|| Mesh::new(pattern))?
     }
 
-    /// Takes the values of an island.
-    pub(crate) fn read_mesh(&self, island: usize, mesh: &mut Mesh) {
+    /// Takes the values of an island. False if some of its rows are redundant, or nearly.
+    pub(crate) fn read_mesh(&self, island: usize, mesh: &mut Mesh) -> bool {
         mesh.read(&self.islands[island].matrix);
+        self.islands[island].is_regular()
     }
 
     /// Writes the unknowns that a body hangs on, as nodes of its island, and returns how many these
