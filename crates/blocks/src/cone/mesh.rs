@@ -191,10 +191,8 @@ impl Mesh {
         let mut base = std::mem::take(&mut self.base);
         base.diagonal.copy_from_slice(&self.plain.diagonal);
         base.couplings.copy_from_slice(&self.plain.couplings);
-        let unmet = (0..self.columns.len()).filter(|place| !self.is_met[*place]);
-        let eliminated = unmet
-            .into_iter()
-            .all(|place| self.eliminate(place, &mut base));
+        let mut unmet = (0..self.columns.len()).filter(|place| !self.is_met[*place]);
+        let eliminated = unmet.all(|place| self.eliminate(place, &mut base));
         self.base = base;
         if !eliminated {
             return false;

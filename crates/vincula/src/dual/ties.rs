@@ -16,15 +16,18 @@ use crate::math::small::*;
 
 /// Unknowns at most that a body of a net hangs on.
 pub(crate) const MOST_TIES: usize = 4;
+/// Unknowns at most of a net: the work to factor one grows much faster than that of a product.
+const MOST_UNKNOWNS: usize = 2_000;
 
 impl Dual {
-    /// The system of an island, without its values, if it is a net.
+    /// The system of an island, without its values, if it is a net and not too large.
     pub(crate) fn mesh(&self, island: usize) -> Option<Mesh> {
         let points = |hub: &super::hubs::Hub| hub.basis == Basis::Points(1);
         let mut hubs = self.hubs.iter().flatten();
         let all = hubs.all(|hub| hub.island as usize != island || points(hub));
         let pattern = self.islands[island].matrix.pattern();
-        all.then(|| Mesh::new(pattern))?
+        let small = pattern.nodes() <= MOST_UNKNOWNS;
+        (all && small).then(|| Mesh::new(pattern))?
     }
 
     /// Takes the values of an island. False if some of its rows are redundant, or nearly.
