@@ -74,7 +74,8 @@ pub(super) fn in_equal(
     parts: usize,
 ) -> Result<StepReport, StepError> {
     let part = h / parts as f64;
-    let most = (work.settings.part_limit / parts).max(2);
+    // Few parts may each be halved more often than many.
+    let most = (2 * work.settings.part_limit / parts).max(2);
     let mut start = work.starts[2].take();
     let mut whole: Option<Result<StepReport, StepError>> = None;
     for _ in 0..parts {

@@ -12,8 +12,9 @@ use crate::math::small::*;
 use crate::model::{BodyId, ColliderId, Model, State};
 
 /// What a contact may close in by in a part, over the thickness of the thinner of its bodies: among
-/// many or at a large mechanism, and at a long chain, which hardly follows the link that is struck.
-const CLOSING: [f64; 2] = [0.3, 1.0];
+/// many or at a large mechanism, and at a long chain, which hardly follows the link that is struck and
+/// is solved all at once. What goes too deep there is made again in halves.
+const CLOSING: [f64; 2] = [0.3, 4.0];
 /// Rows of a mechanism from which on it is large.
 const LARGE: usize = 200;
 
