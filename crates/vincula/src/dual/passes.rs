@@ -289,10 +289,4 @@ impl Dual {
         let (joints, ports) = self.split();
         joints.find_velocities(n, &mut ports[block]);
     }
-
-    /// See [`Joints::put_loads`].
-    pub(crate) fn put_loads(&mut self, block: usize, n: &mut NewtonBlock) {
-        let (joints, ports) = self.split();
-        joints.put_loads(block, n, &mut ports[block]);
-    }
 }

@@ -1,7 +1,7 @@
 //! Contacts within a step: found at its start, held apart in both of its stages.
 
 use super::sleep;
-use super::solve::correct;
+use super::solve::close;
 use super::yielding::{give_way, give_way_at_end};
 use super::{StepReport, Workspace};
 use crate::contact::stage::{Care, Scene, Stage, is_crowd};
@@ -148,7 +148,8 @@ pub(super) fn hold_apart(
             break;
         }
         work.dual.take_refactored();
-        let closed = correct(model, work, scheme, &rule, false)?;
+        find_places(work, turn > 0 || !work.linear);
+        let closed = close(model, work, scheme, &rule, false)?;
         let left = match work.linear {
             true => work.dual.violation(model, &work.newton, scheme.h),
             false => closed.violation,
@@ -162,16 +163,16 @@ pub(super) fn hold_apart(
         let better = turn == 0 || off < CONTRACTION * wrong;
         wrong = off.max(left);
         violation = Some(left);
-        // Where the step is linearised again anyway, the small change can wait for that.
-        let waits = !exact && is_open(work, left);
         turn += 1;
-        let most = turns(work) + if changed { MORE_TURNS } else { 0 };
         if agrees(work, off) {
             // What the law is met with is no disagreement.
             wrong = left;
             break;
         }
-        if waits || turn >= most || !(better || changed) {
+        let most = turns(work) + if changed { MORE_TURNS } else { 0 };
+        // Where the step is linearised again anyway, the small change can wait for that.
+        let waits = || !exact && is_open(work, left);
+        if turn >= most || !(better || changed) || waits() {
             break;
         }
     }
@@ -218,6 +219,17 @@ pub(super) fn tell_places(work: &mut Workspace) {
     for mover in work.stage.movers.all.iter_mut().filter(|m| !m.loose) {
         let untold = std::mem::take(&mut mover.untold);
         movers::displace(&mut work.newton, mover.body as usize, &untold);
+    }
+}
+
+/// Places of all bodies, or of those in contact where the others have not moved since.
+fn find_places(work: &mut Workspace, touched: bool) {
+    if !touched {
+        work.for_each_block(|around, at| around.joints.find_places(at.n, at.ports));
+        return;
+    }
+    for &index in work.active.iter().filter(|i| work.touched[**i]) {
+        work.dual.find_places(index, &work.newton[index]);
     }
 }
 
@@ -311,7 +323,7 @@ pub(super) fn stop_approach(
         if !coupled(work) {
             break;
         }
-        project_joints(work, scheme);
+        project_joints(work, scheme, turn == 0 && !work.dual.holds_axes());
         let off = read(work, h);
         if agrees(work, off) {
             break;
@@ -363,19 +375,19 @@ fn part([lasting, all]: [f64; 2]) -> Option<f64> {
     (all > 0.0).then(|| lasting / all)
 }
 
-/// One more projection onto what the joints allow.
-pub(super) fn project_joints(work: &mut Workspace, scheme: &Scheme) {
-    for &index in &work.active {
+/// One more projection onto what the joints allow. `touched` says that rates were found of all
+/// bodies, and only those in contact have changed theirs since.
+pub(super) fn project_joints(work: &mut Workspace, scheme: &Scheme, touched: bool) {
+    for &index in work.active.iter().filter(|i| !touched || work.touched[**i]) {
         work.dual.find_velocities(index, &work.newton[index]);
     }
     work.dual.drift(&work.newton, scheme.h);
     work.dual.solve();
     work.apply_dual(false);
-    for &index in &work.active {
-        let n = &mut work.newton[index];
-        work.dual.put_loads(index, n);
-        tempered::project_add(work.level, false, scheme, n);
-    }
+    work.for_each_block(|around, at| {
+        around.joints.put_loads(at.index, at.n, at.ports);
+        tempered::project_add(around.level, false, scheme, at.n);
+    });
 }
 
 fn finish_loose(work: &mut Workspace, h: f64) {

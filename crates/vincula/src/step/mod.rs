@@ -118,7 +118,7 @@ fn whole_or_in_parts(
             return parts::in_equal(model, state, before, control, work, h, count);
         }
     }
-    let done = carry_out(model, state, control, work, h);
+    let done = carry_out(model, state, before, control, work, h);
     parts::or_in_halves(done, model, state, before, control, work, h, most)
 }
 
@@ -139,17 +139,18 @@ impl StepReport {
     }
 }
 
-/// Makes the step as a whole.
+/// Makes the step as a whole, of a state that may be known to be at `before`.
 fn attempt(
     model: &Model,
     state: &mut State,
+    before: Option<&State>,
     control: &Control,
     work: &mut Workspace,
     h: f64,
 ) -> Result<StepReport, StepError> {
     match prepare(model, state, control, work, h) {
         Some(report) => Ok(report),
-        None => carry_out(model, state, control, work, h),
+        None => carry_out(model, state, before, control, work, h),
     }
 }
 
@@ -173,24 +174,32 @@ fn prepare(
     None
 }
 
-/// Makes a step that is prepared.
+/// Makes a step that is prepared, of a state that may be known to be at `before`.
 fn carry_out(
     model: &Model,
     state: &mut State,
+    before: Option<&State>,
     control: &Control,
     work: &mut Workspace,
     h: f64,
 ) -> Result<StepReport, StepError> {
     work.late.points.clear();
-    let mut before = work.starts[1].take();
-    let done = match &mut before {
-        Some(before) if late::may_repeat(work) => {
-            before.copy_from(state);
-            look_again(model, state, before, control, work, h)
+    if !late::may_repeat(work) {
+        return advance(model, state, control, work, h);
+    }
+    // What woke since would sleep there.
+    if let Some(before) = before.filter(|before| before.has_sleepers_of(state)) {
+        return look_again(model, state, before, control, work, h);
+    }
+    let mut start = work.starts[1].take();
+    let done = match &mut start {
+        Some(start) => {
+            start.copy_from(state);
+            look_again(model, state, start, control, work, h)
         }
-        _ => advance(model, state, control, work, h),
+        None => advance(model, state, control, work, h),
     };
-    work.starts[1] = before;
+    work.starts[1] = start;
     done
 }
 

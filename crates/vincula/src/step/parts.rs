@@ -35,7 +35,7 @@ pub(super) fn or_in_halves(
             state.copy_from(before);
             match in_halves(model, state, control, work, h, most) {
                 Some(report) => Ok(report),
-                None => attempt(model, state, control, work, h),
+                None => attempt(model, state, Some(before), control, work, h),
             }
         }
         (Ok(report), _) => Ok(report),
@@ -82,8 +82,8 @@ pub(super) fn in_equal(
         if let Some(start) = &mut start {
             start.copy_from(state);
         }
-        let done = attempt(model, state, control, work, part);
         let at = start.as_deref();
+        let done = attempt(model, state, at, control, work, part);
         let done = or_in_halves(done, model, state, at, control, work, part, most);
         whole = Some(match (whole, done) {
             (Some(Ok(first)), Ok(next)) => Ok(first.then(&next)),
@@ -118,7 +118,8 @@ fn in_halves(
     for _ in 0..2 {
         // What is not to be believed is made again while it can be.
         let start = (parts > 3).then(|| state.clone());
-        let part = attempt(model, state, control, work, 0.5 * h).ok();
+        let at = start.as_ref();
+        let part = attempt(model, state, at, control, work, 0.5 * h).ok();
         let part = match (part, start) {
             (Some(report), Some(start)) if is_astray(&report, work) => {
                 let end = std::mem::replace(state, start);
@@ -191,7 +192,7 @@ mod tests {
         let report = in_halves(&model, &mut halved, &control, &mut work, h, 2).unwrap();
         assert_eq!((report.parts, report.iterations), (2, 2));
         for _ in 0..2 {
-            attempt(&model, &mut twice, &control, &mut work, 0.5 * h).unwrap();
+            attempt(&model, &mut twice, None, &control, &mut work, 0.5 * h).unwrap();
         }
         assert_eq!(halved.center(rod), twice.center(rod));
         assert_eq!(halved.time, h);

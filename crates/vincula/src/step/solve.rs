@@ -70,7 +70,7 @@ pub(super) fn solve_step(
             .map_err(|fault| dual_fault(model, fault, time))?;
         let mut wrong = 0.0;
         work.was_bent = false;
-        let mut fit = correct(model, work, scheme, &rule, true)
+        let mut fit = close(model, work, scheme, &rule, true)
             .map_err(|fault| dual_fault(model, fault, time))?;
         work.was_bent = report.iterations == 1 && bends(model, work, scheme, &rule, &fit);
         if work.was_bent {
@@ -97,6 +97,8 @@ pub(super) fn solve_step(
             hold_apart(model, state, work, scheme, &mut report, is_open)
                 .map_err(|fault| dual_fault(model, fault, time))?
         };
+        // With contacts joints are measured where they are closed.
+        let closed = held.as_ref().and_then(|held| held.violation);
         if let Some(held) = held {
             wrong = held.wrong;
             fit.update = largest_update(work);
@@ -130,6 +132,8 @@ pub(super) fn solve_step(
             }
             if report.converged && !work.linear && work.moves_only_joints(model) {
                 work.measured = Some(fit.violation);
+            } else if model.couplings.is_empty() && !work.dual.has_axes() {
+                work.measured = closed;
             }
             let gave_up = !report.converged && work.settings.integrator == Integrator::Tempered;
             if gave_up && fit.violation > GAPING {
@@ -268,24 +272,11 @@ fn relinearize(model: &Model, work: &mut Workspace, time: f64) -> Result<(), Ste
     Ok(())
 }
 
-/// Solves for the constraint forces and moves the bodies; rows that are not linear get a few
-/// more solves with the same factor. `fresh` says that no forces act yet, and that places are
-/// known. Returns the largest change of an entry of A.
-pub(super) fn correct(
-    model: &Model,
-    work: &mut Workspace,
-    scheme: &Scheme,
-    rule: &Rule,
-    fresh: bool,
-) -> Result<Fit, DualFault> {
-    if !fresh {
-        work.for_each_block(|around, at| around.joints.find_places(at.n, at.ports));
-    }
-    close(model, work, scheme, rule, fresh)
-}
-
-/// The same where places are known in any case.
-fn close(
+/// Solves for the constraint forces and moves the bodies, whose places are known; rows that are not
+/// linear get a few more solves with the same factor. `fresh` says that no forces act yet. Places are
+/// known at the end too, but of a fresh solve of linear rows. Returns the largest change of an entry
+/// of A.
+pub(super) fn close(
     model: &Model,
     work: &mut Workspace,
     scheme: &Scheme,

@@ -71,7 +71,7 @@ pub(super) fn give_way_at_end(
             break;
         }
         // Friction goes to its bound before contacts look again.
-        project_joints(work, scheme);
+        project_joints(work, scheme, false);
         let (stage, dual, scene) = stage_of(model, state, work, scheme);
         stage.second(&scene, dual);
         note(work);
