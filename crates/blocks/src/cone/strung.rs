@@ -155,17 +155,32 @@ impl Strung {
 
     /// Solves to a relative violation. Counts steps as `newton`.
     pub fn solve(&mut self, tolerance: f64) -> ConeReport {
-        if !self.factored && !self.make_ready() {
+        if !self.is_ready() {
             return ConeReport {
                 residual: f64::INFINITY,
                 ..ConeReport::default()
             };
         }
-        self.factored = true;
         let mut law = std::mem::take(&mut self.law);
         let report = law.solve(self, tolerance);
         self.law = law;
         report
+    }
+
+    /// Overwrites three numbers a node by those that the chain alone answers with, A⁻¹ of them. False if
+    /// it is singular.
+    pub fn respond_line(&mut self, nodes: &mut [f64]) -> bool {
+        if !self.is_ready() {
+            return false;
+        }
+        self.line.solve(nodes);
+        true
+    }
+
+    /// Makes everything ready that is the same in every step, once. False if the chain is singular.
+    fn is_ready(&mut self) -> bool {
+        self.factored = self.factored || self.make_ready();
+        self.factored
     }
 
     /// Orders the links, factors the chain. False if it is singular.

@@ -68,55 +68,56 @@ impl Coupled {
         most: usize,
         again: bool,
     ) -> usize {
-        self.settle(movers, dual);
         self.groups.find(rows, movers);
-        let again = again && self.groups.count() == 1;
+        let one = self.groups.count() == 1;
+        if one && !again {
+            self.prepare(0, rows, movers, dual, work);
+        }
+        self.settle(movers, dual, one);
         let mut spent = 0;
         for group in 0..self.groups.count() {
+            if !one {
+                self.prepare(group, rows, movers, dual, work);
+            }
             let count = self.groups.of(group).0.len();
-            let (steps, enough) = self.solve_at_once(group, rows, movers, dual, work, again);
+            let (steps, enough) = self.solve_at_once(rows, movers);
             spent += count * steps;
             if !enough {
                 // Where the forces so far put everything.
                 if steps > 0 {
-                    self.settle(movers, dual);
+                    self.settle(movers, dual, false);
                 }
                 spent += count * self.solve_group(group, rows, movers, dual, most);
             }
         }
-        self.settle(movers, dual);
+        self.settle(movers, dual, one);
         spent.div_ceil(rows.len().max(1))
     }
 
-    /// Solves a group at once if chains or a net connect it. Returns the steps, and whether it is
-    /// solved.
-    fn solve_at_once(
+    /// Makes a group ready to be solved at once if chains or a net connect it.
+    fn prepare(
         &mut self,
         group: usize,
-        rows: &mut [ContactRow],
-        movers: &mut Movers,
+        rows: &[ContactRow],
+        movers: &Movers,
         dual: &Dual,
         work: &[NewtonBlock],
-        again: bool,
-    ) -> (usize, bool) {
-        let Coupled {
-            strings,
-            nets,
-            groups,
-            kind,
-            ..
-        } = self;
-        let (members, units) = groups.of(group);
-        if !again {
-            *kind = if strings.prepare(rows, members, units, movers, dual, work) {
-                Kind::Chains
-            } else if nets.prepare(rows, members, units, movers, dual, work) {
-                Kind::Net
-            } else {
-                Kind::Other
-            };
-        }
-        let report = match kind {
+    ) {
+        let (members, units) = self.groups.of(group);
+        let (strings, nets) = (&mut self.strings, &mut self.nets);
+        self.kind = if strings.prepare(rows, members, units, movers, dual, work) {
+            Kind::Chains
+        } else if nets.prepare(rows, members, units, movers, dual, work) {
+            Kind::Net
+        } else {
+            Kind::Other
+        };
+    }
+
+    /// Solves a group at once if it is ready for that. Returns the steps, and whether it is solved.
+    fn solve_at_once(&mut self, rows: &mut [ContactRow], movers: &mut Movers) -> (usize, bool) {
+        let (strings, nets) = (&mut self.strings, &mut self.nets);
+        let report = match self.kind {
             Kind::Chains => strings.solve(rows, movers),
             Kind::Net => nets.solve(rows, movers),
             Kind::Other => return (0, false),
@@ -124,7 +125,7 @@ impl Coupled {
         let mut settle = |(index, force): (u32, V3)| {
             settle_on(&mut rows[index as usize], movers, &force);
         };
-        match kind {
+        match self.kind {
             Kind::Net => nets.answer().for_each(&mut settle),
             _ => strings.answer().for_each(&mut settle),
         }
@@ -166,7 +167,8 @@ impl Coupled {
             }
             load(contacts, members, x, wrench);
             for &unit in units {
-                movers.respond_unit(unit, dual, wrench, motion);
+                let answer = |island: usize, rows: &mut [f64]| dual.answer_chosen(island, rows);
+                movers.respond_unit(unit, answer, wrench, motion);
             }
             read(contacts, members, x, motion, y);
         };
@@ -189,14 +191,19 @@ impl Coupled {
     }
 
     /// Brings the movers that joints hold to where the forces put them that they have not been
-    /// told of.
-    fn settle(&mut self, movers: &mut Movers, dual: &mut Dual) {
+    /// told of; by the condensed chains if these are all there is, `one` group.
+    fn settle(&mut self, movers: &mut Movers, dual: &mut Dual, one: bool) {
         self.wrench.clear();
         self.wrench.extend(movers.all.iter().map(|m| m.untold));
         self.motion.clear();
         self.motion.resize(self.wrench.len(), [[0.0; 3]; 2]);
         for unit in 0..movers.units() as u32 {
-            movers.respond_unit(unit, dual, &self.wrench, &mut self.motion);
+            let answer = |island: usize, rows: &mut [f64]| {
+                if !(one && self.kind == Kind::Chains && self.strings.respond(unit, island, rows)) {
+                    dual.answer_chosen(island, rows);
+                }
+            };
+            movers.respond_unit(unit, answer, &self.wrench, &mut self.motion);
         }
         for (mover, [shift, turn]) in movers.all.iter_mut().zip(&self.motion) {
             if !mover.loose {

@@ -291,11 +291,12 @@ impl Movers {
         }
     }
 
-    /// How the movers of a unit move under a wrench on each, the joints inside.
+    /// How the movers of a unit move under a wrench on each, the joints inside. `answer` overwrites the
+    /// rows of an island, which are zero but at the joints of its movers, by the forces there.
     pub fn respond_unit(
         &mut self,
         unit: u32,
-        dual: &mut Dual,
+        answer: impl FnOnce(usize, &mut [f64]),
         wrench: &[[V3; 2]],
         motion: &mut [[V3; 2]],
     ) {
@@ -325,7 +326,7 @@ impl Movers {
                 self.levers.push(index, &wrench[index], &mut self.rhs);
             }
         }
-        dual.answer_chosen(island as usize, &mut self.rhs);
+        answer(island as usize, &mut self.rhs);
         for index in range {
             self.levers.pull(index, &self.rhs, &mut motion[index]);
         }

@@ -50,6 +50,7 @@ pub(crate) struct Strings {
     moves: Vec<[V3; 2]>,
     compliance: Vec<f64>,
     borders: Vec<u32>,
+    answers: Vec<f64>,
 }
 
 impl Strings {
@@ -113,6 +114,37 @@ impl Strings {
             .iter()
             .zip(lambda)
             .map(move |(o, l)| (o.0, triple(l)))
+    }
+
+    /// Overwrites the rows of a unit, zero but at the joints of its touched links, by the forces there
+    /// with the chain of the last `prepare`. False if it is none.
+    pub fn respond(&mut self, unit: u32, island: usize, rows: &mut [f64]) -> bool {
+        let (Some(range), Some(Some(path))) = (self.nodes(unit), &self.paths[island]) else {
+            return false;
+        };
+        let row = |position: &u32| 3 * path.node(*position as usize);
+        self.answers.clear();
+        self.answers.resize(3 * self.touched.len(), 0.0);
+        for (k, at) in range
+            .clone()
+            .zip(self.touched[range.clone()].iter().map(row))
+        {
+            self.answers[3 * k..3 * k + 3].copy_from_slice(&rows[at..at + 3]);
+        }
+        if !self.problem.respond_line(&mut self.answers) {
+            return false;
+        }
+        for (k, at) in range.clone().zip(self.touched[range].iter().map(row)) {
+            rows[at..at + 3].copy_from_slice(&self.answers[3 * k..3 * k + 3]);
+        }
+        true
+    }
+
+    /// The nodes of the problem on the chain of a unit.
+    fn nodes(&self, unit: u32) -> Option<std::ops::Range<usize>> {
+        let chain = self.chains.binary_search_by_key(&unit, |c| c.0).ok()?;
+        let next = self.chains.get(chain + 1);
+        Some(self.chains[chain].1..next.map_or(self.touched.len(), |c| c.1))
     }
 
     /// Finds the one side of each contact that is on a chain.
@@ -371,20 +403,15 @@ impl Strings {
     ) -> Option<(usize, bool)> {
         let island = movers.chain_of(unit)?;
         let path = self.paths[island].as_ref()?.as_ref()?;
-        let chain = self.chains.binary_search_by_key(&unit, |c| c.0).ok()?;
-        let base = self.chains[chain].1;
-        let end = self
-            .chains
-            .get(chain + 1)
-            .map_or(self.touched.len(), |c| c.1);
+        let nodes = self.nodes(unit)?;
         let mut at = dual.positions_at(path, body);
         let (first, second) = (at.next()?, at.next());
         if at.next().is_some() {
             return None;
         }
         let lower = second.map_or(first, |s| s.min(first));
-        let place = self.touched[base..end].binary_search(&lower).ok()?;
-        Some((base + place, second.is_some_and(|s| s < first)))
+        let place = self.touched[nodes.clone()].binary_search(&lower).ok()?;
+        Some((nodes.start + place, second.is_some_and(|s| s < first)))
     }
 }
 

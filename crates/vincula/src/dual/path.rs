@@ -12,9 +12,16 @@ pub(crate) struct Path {
     /// The node at each position, and the position of each node.
     nodes: Vec<u32>,
     positions: Vec<u32>,
+    /// The edge of the matrix from each position to the next one, and whether it leads there.
+    edges: Vec<(u32, bool)>,
 }
 
 impl Path {
+    /// The node at a position.
+    pub fn node(&self, position: usize) -> usize {
+        self.nodes[position] as usize
+    }
+
     /// Number of joints.
     pub fn len(&self) -> usize {
         self.nodes.len()
@@ -45,16 +52,21 @@ impl Dual {
         let mut path = Path {
             nodes: Vec::with_capacity(nodes),
             positions: vec![0; nodes],
+            edges: Vec::with_capacity(nodes),
         };
         let mut before = None;
         loop {
             path.positions[at] = path.nodes.len() as u32;
             path.nodes.push(at as u32);
-            let mut next = pattern.neighbours(at).iter().map(|(node, _)| *node);
-            let next = next.find(|node| Some(*node) != before);
+            let mut next = pattern.neighbours(at).iter();
+            let next = next.find(|(node, _)| Some(*node) != before);
             before = Some(at);
             match next {
-                Some(node) => at = node,
+                // Edges are stored from the lower to the higher node.
+                Some((node, edge)) => {
+                    path.edges.push((*edge as u32, at < *node));
+                    at = *node;
+                }
                 None => return (path.len() == nodes).then_some(path),
             }
         }
@@ -67,16 +79,11 @@ impl Dual {
         let node = path.nodes[position] as usize;
         let block = |values: &[f64]| -> M3 { std::array::from_fn(|k| values[k]) };
         let own = block(matrix.diagonal(node));
-        let Some(&next) = path.nodes.get(position + 1) else {
+        let Some(&(edge, along)) = path.edges.get(position) else {
             return (own, [0.0; 9]);
         };
-        let next = next as usize;
-        let Some(edge) = matrix.edge_index(node, next) else {
-            return (own, [0.0; 9]);
-        };
-        let edge = block(matrix.edge(edge));
-        // Edges are stored from the lower to the higher node.
-        (own, if node < next { edge } else { transpose(&edge) })
+        let edge = block(matrix.edge(edge as usize));
+        (own, if along { edge } else { transpose(&edge) })
     }
 
     /// Positions of the joints at a body, in the order of `reach_at`.

@@ -147,6 +147,9 @@ impl Dual {
     fn own_matrix(&self, work: &[NewtonBlock], body: usize, first: &[usize], matrix: &mut [f64]) {
         let at_body = &self.incidences[self.starts[body]..self.starts[body + 1]];
         let rows = first[at_body.len()];
+        if rows == 6 && self.copy_own(body, matrix) {
+            return;
+        }
         let response = response_of(work, body);
         let mut add = |i: usize, j: usize, ends: [super::Incidence; 2], response: &Response| {
             let mut values = [0.0; 36];
@@ -171,6 +174,34 @@ impl Dual {
                 add(i, i, [other, other], &response_of(work, neighbour));
             }
         }
+    }
+}
+
+impl Dual {
+    /// The same for a link of a chain of ball joints, whose matrix is made of just that. False for
+    /// another body.
+    fn copy_own(&self, body: usize, matrix: &mut [f64]) -> bool {
+        let at_body = &self.incidences[self.starts[body]..self.starts[body + 1]];
+        let [one, two] = at_body else { return false };
+        let [(island, i), (_, j)] = [one, two].map(|at| self.joints_place(at.joint as usize));
+        let whole = &self.islands[island].matrix;
+        let pattern = whole.pattern();
+        if !self.is_line(island) || pattern.size(i) != 3 || pattern.size(j) != 3 {
+            return false;
+        }
+        let Some(edge) = whole.edge_index(i, j) else {
+            return false;
+        };
+        let (edge, own) = (whole.edge(edge), [whole.diagonal(i), whole.diagonal(j)]);
+        for (r, c) in (0..3).flat_map(|r| (0..3).map(move |c| (r, c))) {
+            // Edges are stored from the lower to the higher node.
+            let between = edge[if i < j { 3 * r + c } else { 3 * c + r }];
+            matrix[6 * r + c] = own[0][3 * r + c];
+            matrix[6 * (3 + r) + 3 + c] = own[1][3 * r + c];
+            matrix[6 * r + 3 + c] = between;
+            matrix[6 * (3 + c) + r] = between;
+        }
+        true
     }
 }
 

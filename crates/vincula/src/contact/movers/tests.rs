@@ -60,7 +60,8 @@ fn a_factor_answers_like_the_blocks_made_from_it() {
     ];
     let mut motions = [[[[0.0; 3]; 2]; 2]; 2];
     for motion in &mut motions {
-        movers.respond_unit(0, &mut work.dual, &wrench, motion);
+        let answer = |island: usize, rows: &mut [f64]| work.dual.answer_chosen(island, rows);
+        movers.respond_unit(0, answer, &wrench, motion);
         movers.all.iter_mut().for_each(|m| m.cluster = ALONE);
     }
     let [blocks, factor] = motions.map(|m| m.as_flattened().as_flattened().to_vec());
