@@ -257,7 +257,7 @@ impl Workspace {
         bare && !self.dual.has_axes()
     }
 
-    /// Applies the forces that the dual system was solved for, up to `Dual::put_loads`.
+    /// Applies the forces that the dual system was solved for, up to `Joints::put_loads`.
     pub(crate) fn apply_dual(&mut self, first: bool) {
         self.dual.keep_axes();
         if first {

@@ -49,7 +49,7 @@ pub(crate) struct PortBlock {
     /// Place (m) or velocity (m/s) of the points, world.
     pub place: [[Lane; 3]; PORTS],
     pub compliances: Compliances,
-    /// `Jᵀλ` at the points, world, N; zero but for the time from `load` to `Dual::put_loads`.
+    /// `Jᵀλ` at the points, world, N; zero but for the time from `load` to `Joints::put_loads`.
     pub force: [[Lane; 3]; PORTS],
     /// Square rows that go with the points.
     pub axles: Option<Box<AxleBlock>>,
