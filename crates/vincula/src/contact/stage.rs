@@ -142,6 +142,8 @@ pub(crate) struct Stage {
     approaches: Vec<Approach>,
     struck: Vec<V3>,
     hits: Vec<(bool, f64)>,
+    /// Force and torque of each row of the second stage when it starts again, world, N and N m.
+    tried: Vec<[V3; 2]>,
     groups: Groups,
     sweeper: Sweeper,
     coupled: Coupled,
@@ -201,9 +203,12 @@ impl Stage {
         self.links.clear();
     }
 
-    /// Forgets the forces that were found so far in this step.
+    /// Forgets the forces that were found so far in this step; not so in a crowd, where most of them
+    /// hardly change.
     pub fn start_over(&mut self) {
-        self.progress = Progress::Begun;
+        if self.care() != Care::Crowd {
+            self.progress = Progress::Begun;
+        }
         self.movers.forget_own();
     }
 

@@ -308,7 +308,7 @@ pub(super) fn stop_approach(
         return Ok(());
     }
     let (stage, dual, scene) = stage_of(model, state, work, scheme);
-    stage.second(&scene, dual);
+    stage.second(&scene, dual, false);
     note(work);
     let h = scheme.h;
     for turn in 0..TURNS[0] {

@@ -73,7 +73,7 @@ pub(super) fn give_way_at_end(
         // Friction goes to its bound before contacts look again.
         project_joints(work, scheme, false);
         let (stage, dual, scene) = stage_of(model, state, work, scheme);
-        stage.second(&scene, dual);
+        stage.second(&scene, dual, true);
         note(work);
         sweeps += work.solve_contacts(false);
     }
