@@ -34,6 +34,7 @@ mod readout;
 mod reduce;
 mod round;
 pub(crate) mod rows;
+mod sides;
 pub(crate) mod stage;
 mod strings;
 mod surface;

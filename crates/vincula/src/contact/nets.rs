@@ -8,7 +8,7 @@ use vincula_blocks::cone::{Block, ConeReport, Mark, Netted};
 
 use super::movers::{FIXED, Movers, increment};
 use super::rows::ContactRow;
-use super::strings::{Mine, alone};
+use super::sides::{Sides, alone};
 use crate::dual::{Dual, MOST_TIES};
 use crate::integrate::newton::NewtonBlock;
 use crate::math::lanes::{gather, place};
@@ -24,8 +24,8 @@ pub(crate) struct Nets {
     problems: Vec<Option<Option<Box<Netted>>>>,
     /// The island of the present problem.
     island: usize,
-    /// Rows in the order of the problem, with the mover on the net and whether it is side b.
-    order: Vec<(u32, u32, bool)>,
+    /// Rows in the order of the problem, and their sides on the net.
+    sides: Sides,
     /// Of each contact of a hub: B and how far the point of the hub goes, both per force along the
     /// frame.
     points: Vec<[V3; 6]>,
@@ -70,8 +70,7 @@ impl Nets {
         let Some(Some(problem)) = &mut self.problems[self.island] else {
             return ConeReport::default();
         };
-        for (k, (index, ..)) in self.order.iter().enumerate() {
-            let row = &rows[*index as usize];
+        for (k, row) in self.sides.rows(rows).enumerate() {
             problem.start(k, row.slip(&movers.all), row.lambda);
         }
         problem.solve(TOLERANCE)
@@ -82,27 +81,22 @@ impl Nets {
         let problem = self.problems.get(self.island).and_then(Option::as_ref);
         let problem = problem.and_then(Option::as_ref);
         let lambda = problem.map_or(&[][..], |problem| problem.lambda());
-        let triple = |l: &[f64]| [l[0], l[1], l[2]];
-        let forces = lambda.chunks_exact(3).map(triple);
-        self.order.iter().zip(forces).map(|(o, l)| (o.0, l))
+        self.sides.with(lambda)
     }
 
     /// Finds the side of each contact that is on the net. False if both are.
     fn find_sides(&mut self, rows: &[ContactRow], members: &[u32]) -> bool {
-        self.order.clear();
+        self.sides.clear();
         for &index in members {
             let row = &rows[index as usize];
-            let (mover, second) = match (row.a.mover, row.b.mover) {
-                (mover, FIXED) => (mover, false),
-                (FIXED, mover) => (mover, true),
-                _ => return false,
-            };
-            if row.spin.is_some() {
+            let second = row.a.mover == FIXED;
+            let both = !second && row.b.mover != FIXED;
+            if both || row.spin.is_some() {
                 return false;
             }
-            self.order.push((index, mover, second));
+            self.sides.add(index, row, second);
         }
-        self.order.sort_unstable_by_key(|o| (o.1, o.0));
+        self.sides.sort();
         true
     }
 
@@ -115,14 +109,11 @@ impl Nets {
         work: &[NewtonBlock],
     ) -> bool {
         let mut first = 0;
-        while first < self.order.len() {
-            let mover = self.order[first].1;
-            let same = self.order[first..].iter().take_while(|o| o.1 == mover);
-            let end = first + same.count();
-            if !self.add_bead(problem, first..end, rows, movers, dual, work) {
+        while let Some(bead) = self.sides.bead(first) {
+            first = bead.end;
+            if !self.add_bead(problem, bead, rows, movers, dual, work) {
                 return false;
             }
-            first = end;
         }
         true
     }
@@ -137,7 +128,7 @@ impl Nets {
         dual: &Dual,
         work: &[NewtonBlock],
     ) -> bool {
-        let mover = &movers.all[self.order[range.start].1 as usize];
+        let mover = &movers.all[self.sides.mover(range.start) as usize];
         let body = mover.body as usize;
         let mut ties = [0; MOST_TIES];
         let Some(count) = dual.ties_of(body, &mut ties) else {
@@ -151,7 +142,7 @@ impl Nets {
         let inverse = work[block].inverse_of(lane);
         self.points.clear();
         for k in range.clone() {
-            let (row, arm, sign) = self.mine(k, rows);
+            let (row, arm, sign) = self.sides.mine(k, rows);
             let mut reaches: [Block; MOST_TIES] = [[0.0; 9]; MOST_TIES];
             let mut points = [[0.0; 3]; 6];
             let lever = arm.lever(&row.frame);
@@ -177,7 +168,12 @@ impl Nets {
         let own = problem.own_mut();
         for k in range.clone() {
             for l in range.clone() {
-                let s = alone(mover, self.mine(k, rows), self.mine(l, rows), k == l);
+                let s = alone(
+                    mover,
+                    self.sides.mine(k, rows),
+                    self.sides.mine(l, rows),
+                    k == l,
+                );
                 let (r, c) = (k - range.start, l - range.start);
                 // What the body does while the point of a hub is held.
                 let (to, from) = (&self.points[r], &self.points[c]);
@@ -190,15 +186,5 @@ impl Nets {
             }
         }
         true
-    }
-
-    /// A row of the problem with its arm on the net.
-    fn mine<'a>(&self, k: usize, rows: &'a [ContactRow]) -> Mine<'a> {
-        let (index, _, second) = self.order[k];
-        let row = &rows[index as usize];
-        match second {
-            true => (row, &row.b, 1.0),
-            false => (row, &row.a, -1.0),
-        }
     }
 }

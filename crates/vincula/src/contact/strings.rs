@@ -7,8 +7,9 @@
 
 use vincula_blocks::cone::{Block, ConeReport, Knot, Strung};
 
-use super::movers::{FIXED, Mover, Movers, increment};
+use super::movers::{FIXED, Movers, increment};
 use super::rows::{Arm, ContactRow};
+use super::sides::{Sides, alone};
 use crate::dual::{Dual, Path};
 use crate::integrate::newton::NewtonBlock;
 use crate::math::lanes::{gather, place};
@@ -39,8 +40,8 @@ pub(crate) struct Strings {
     /// The chain that each island is, if it is one, once it was looked at.
     paths: Vec<Option<Option<Path>>>,
     problem: Strung,
-    /// Rows in the order of the problem, with the mover on the chain and whether it is side b.
-    order: Vec<(u32, u32, bool)>,
+    /// Rows in the order of the problem, and their sides on the chain.
+    sides: Sides,
     /// Touched joints of the chains by position, the nodes of the problem; and of each chain its
     /// unit and its first node.
     touched: Vec<u32>,
@@ -83,14 +84,11 @@ impl Strings {
             }
         }
         let mut first = 0;
-        while first < self.order.len() {
-            let mover = self.order[first].1;
-            let same = self.order[first..].iter().take_while(|o| o.1 == mover);
-            let end = first + same.count();
-            if !self.add_bead(first..end, rows, movers, dual, work) {
+        while let Some(bead) = self.sides.bead(first) {
+            first = bead.end;
+            if !self.add_bead(bead, rows, movers, dual, work) {
                 return false;
             }
-            first = end;
         }
         true
     }
@@ -98,22 +96,15 @@ impl Strings {
     /// Solves the problem of the last `prepare`, for rows that are the same but for their slip
     /// and force.
     pub fn solve(&mut self, rows: &[ContactRow], movers: &Movers) -> ConeReport {
-        let Strings { problem, order, .. } = self;
-        for (k, (index, ..)) in order.iter().enumerate() {
-            let row = &rows[*index as usize];
-            problem.start(k, row.slip(&movers.all), row.lambda);
+        for (k, row) in self.sides.rows(rows).enumerate() {
+            self.problem.start(k, row.slip(&movers.all), row.lambda);
         }
-        problem.solve(TOLERANCE)
+        self.problem.solve(TOLERANCE)
     }
 
     /// The rows in the order of the problem, with their forces.
     pub fn answer(&self) -> impl Iterator<Item = (u32, V3)> + '_ {
-        let lambda = self.problem.lambda().chunks_exact(3);
-        let triple = |l: &[f64]| [l[0], l[1], l[2]];
-        self.order
-            .iter()
-            .zip(lambda)
-            .map(move |(o, l)| (o.0, triple(l)))
+        self.sides.with(self.problem.lambda())
     }
 
     /// Overwrites the rows of a unit, zero but at the joints of its touched links, by the forces there
@@ -156,7 +147,7 @@ impl Strings {
         dual: &Dual,
     ) -> bool {
         self.paths.resize(dual.islands(), None);
-        self.order.clear();
+        self.sides.clear();
         for &index in members {
             let row = &rows[index as usize];
             let [a, b] = [&row.a, &row.b].map(|arm| match arm.mover {
@@ -172,10 +163,9 @@ impl Strings {
             if path.is_none() || row.spin.is_some() {
                 return false;
             }
-            let mover = if second { row.b.mover } else { row.a.mover };
-            self.order.push((index, mover, second));
+            self.sides.add(index, row, second);
         }
-        self.order.sort_unstable_by_key(|o| (o.1, o.0));
+        self.sides.sort();
         true
     }
 
@@ -276,7 +266,7 @@ impl Strings {
         dual: &Dual,
         work: &[NewtonBlock],
     ) -> bool {
-        let index = self.order[range.start].1;
+        let index = self.sides.mover(range.start);
         let mover = &movers.all[index as usize];
         let body = mover.body as usize;
         let unit = movers.unit_of(index);
@@ -289,7 +279,7 @@ impl Strings {
         self.find_borders(range.clone(), rows, movers);
         self.problem.add_bead(joints, &self.borders);
         for k in range.clone() {
-            let (row, arm, sign) = self.mine(k, rows);
+            let (row, arm, sign) = self.sides.mine(k, rows);
             let mut reach: [Block; 2] = [[0.0; 9]; 2];
             let lever = arm.lever(&row.frame);
             for i in 0..3 {
@@ -315,7 +305,12 @@ impl Strings {
             .clone()
             .flat_map(|k| range.clone().map(move |l| (k, l)))
         {
-            let s = alone(mover, self.mine(k, rows), self.mine(l, rows), k == l);
+            let s = alone(
+                mover,
+                self.sides.mine(k, rows),
+                self.sides.mine(l, rows),
+                k == l,
+            );
             let own = self.problem.own_mut();
             let (r, c) = (3 * (k - range.start), 3 * (l - range.start));
             for i in 0..3 {
@@ -334,7 +329,7 @@ impl Strings {
     ) {
         self.borders.clear();
         for k in range {
-            let ways = self.ways_of(self.other(k, rows).1, movers);
+            let ways = self.ways_of(self.sides.other(k, rows).1, movers);
             if let Some(ways) = ways.filter(|ways| !self.borders.contains(&ways.first)) {
                 self.borders.extend(ways.first..ways.first + ways.count);
             }
@@ -343,7 +338,7 @@ impl Strings {
 
     /// How the ways of its other side move the last contact of the problem.
     fn sway(&mut self, k: usize, rows: &[ContactRow], movers: &Movers) {
-        let (row, arm, sign) = self.other(k, rows);
+        let (row, arm, sign) = self.sides.other(k, rows);
         let Some(ways) = self.ways_of(arm, movers) else {
             return;
         };
@@ -373,26 +368,6 @@ impl Strings {
         Some(self.ways[at]).filter(|ways| ways.count > 0)
     }
 
-    /// A row of the problem with its arm on no chain.
-    fn other<'a>(&self, k: usize, rows: &'a [ContactRow]) -> Mine<'a> {
-        let (index, _, second) = self.order[k];
-        let row = &rows[index as usize];
-        match second {
-            true => (row, &row.a, -1.0),
-            false => (row, &row.b, 1.0),
-        }
-    }
-
-    /// A row of the problem with its arm on the chain.
-    fn mine<'a>(&self, k: usize, rows: &'a [ContactRow]) -> Mine<'a> {
-        let (index, _, second) = self.order[k];
-        let row = &rows[index as usize];
-        match second {
-            true => (row, &row.b, 1.0),
-            false => (row, &row.a, -1.0),
-        }
-    }
-
     /// The first node of a link in the condensed chains, and whether its second joint is there.
     fn nodes_of(
         &self,
@@ -413,26 +388,4 @@ impl Strings {
         let place = self.touched[nodes.clone()].binary_search(&lower).ok()?;
         Some((nodes.start + place, second.is_some_and(|s| s < first)))
     }
-}
-
-/// A row, one of its arms, and the sign of that.
-pub(super) type Mine<'a> = (&'a ContactRow, &'a Arm, f64);
-
-/// What a force of one contact of a body does to the slip of another, or the same, if no joint answers.
-pub(super) fn alone(mover: &Mover, to: Mine<'_>, from: Mine<'_>, same: bool) -> Block {
-    let ((to, arm, sign), (from, source, other)) = (to, from);
-    let (lever, there) = (arm.lever(&to.frame), source.lever(&from.frame));
-    let mut s = [0.0; 9];
-    for j in 0..3 {
-        let swing = mul_vec(&mover.per_torque, &there[j]);
-        for i in 0..3 {
-            let moved =
-                mover.per_force * dot(&to.frame[i], &from.frame[j]) + dot(&lever[i], &swing);
-            s[3 * i + j] = sign * other * moved;
-        }
-    }
-    if same {
-        s[0] += to.soft;
-    }
-    s
 }
