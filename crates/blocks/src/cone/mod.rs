@@ -89,6 +89,21 @@ mod tests {
         (*seed >> 33) as f64 / (1u64 << 30) as f64 - 1.0
     }
 
+    /// Asserts that the forces are those of the same problem solved densely. Counts the contacts that
+    /// are apart, stick and slide.
+    pub(super) fn assert_found(law: &Direct, dense: &mut Delassus, states: &mut [usize; 3]) {
+        dense.solve(1e-12, 200);
+        let largest = dense.lambda.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+        for (k, (found, expected)) in law.lambda().iter().zip(&dense.lambda).enumerate() {
+            assert!((found - expected).abs() < 1e-6 * largest, "number {k}");
+        }
+        for (l, mark) in law.lambda().chunks_exact(3).zip(law.marks()) {
+            let friction = (l[1] * l[1] + l[2] * l[2]).sqrt();
+            let state = usize::from(l[0] > 0.0) + usize::from(friction > 0.999 * mark.mu * l[0]);
+            states[state.min(2)] += 1;
+        }
+    }
+
     #[test]
     fn a_projection_is_the_nearest_point_of_the_cone() {
         let mut seed = 1u64;

@@ -103,7 +103,7 @@ impl Batch {
     /// Whether a row can be part of a batch: no mechanism of its bodies is too large, or the same,
     /// and it has no friction of rotation.
     pub fn takes(row: &ContactRow, movers: &Movers) -> bool {
-        let small = |m: u32| m == FIXED || movers.partner(m).is_some();
+        let small = |m: u32| m == FIXED || movers.is_paired(m);
         let [a, b] = [row.a.mover, row.b.mover];
         row.spin.is_none()
             && row.w[0] > 0.0

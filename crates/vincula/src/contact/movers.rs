@@ -6,6 +6,7 @@
 //! that joints see, `Θ_k = ¼ (p_ij + p_ji − 2 q_ij)` for the axis k of the pair ij. Bodies of
 //! one mechanism answer together: a wrench on one moves all, by 6×6 blocks.
 
+mod cluster;
 mod levers;
 
 use crate::body::affine::Inverse;
@@ -13,6 +14,7 @@ use crate::dual::Dual;
 use crate::integrate::newton::NewtonBlock;
 use crate::math::lanes::{gather, place, scatter};
 use crate::math::small::*;
+use cluster::{Block, Cluster, alone_block, respond_cluster, times_block};
 use levers::Levers;
 
 /// No body: the contact's side does not move, or moves as the user says.
@@ -73,24 +75,6 @@ impl Mover {
     }
 }
 
-/// Movers of one mechanism: consecutive, with a 6×6 block for every pair.
-#[derive(Clone, Copy, Debug)]
-struct Cluster {
-    first: u32,
-    count: u32,
-    offset: u32,
-    island: u32,
-    rows: u32,
-}
-
-impl Cluster {
-    /// Where the block of two of its movers is.
-    fn at(&self, target: u32, source: u32) -> usize {
-        let (row, column) = (target - self.first, source - self.first);
-        (self.offset + row * self.count + column) as usize
-    }
-}
-
 /// Movers that answer to each other: those of one mechanism, which are consecutive, or one alone.
 #[derive(Clone, Copy, Debug)]
 struct Unit {
@@ -99,9 +83,6 @@ struct Unit {
     /// Its island of joints and the rows of it, if joints hold it.
     island: Option<(u32, u32)>,
 }
-
-/// Displacement and rotation per force and torque, row-major.
-pub(crate) type Block = [f64; 36];
 
 /// All bodies that take part.
 #[derive(Debug, Default)]
@@ -332,18 +313,19 @@ impl Movers {
         }
     }
 
-    /// The one mover that answers with this one, if any does; nothing if more do, or joints that are
-    /// asked in another way.
-    pub fn partner(&self, mover: u32) -> Option<Option<u32>> {
+    /// Whether at most one other mover answers with this one, and no joints that are asked in another
+    /// way.
+    pub fn is_paired(&self, mover: u32) -> bool {
         let this = &self.all[mover as usize];
-        let Some(cluster) = self.clusters.get(this.cluster as usize) else {
-            return this.loose.then_some(None);
-        };
-        match cluster.count {
-            1 => Some(None),
-            2 => Some(Some(2 * cluster.first + 1 - mover)),
-            _ => None,
-        }
+        let cluster = self.clusters.get(this.cluster as usize);
+        cluster.map_or(this.loose, |cluster| cluster.count <= 2)
+    }
+
+    /// The mover that answers with one that is paired, if there is one.
+    pub fn partner(&self, mover: u32) -> Option<u32> {
+        let cluster = self.clusters.get(self.all[mover as usize].cluster as usize);
+        let cluster = cluster.filter(|cluster| cluster.count == 2)?;
+        Some(2 * cluster.first + 1 - mover)
     }
 
     /// Whether two sides of a contact are one mover, or answer to each other.
@@ -425,50 +407,6 @@ impl Movers {
     }
 }
 
-/// How the movers of a cluster move under a wrench on each.
-fn respond_cluster(
-    cluster: &Cluster,
-    blocks: &[Block],
-    wrench: &[[V3; 2]],
-    motion: &mut [[V3; 2]],
-) {
-    let (first, count) = (cluster.first as usize, cluster.count as usize);
-    for row in 0..count {
-        let at = cluster.offset as usize + row * count;
-        let mut total = [[0.0; 3]; 2];
-        for (block, [force, torque]) in blocks[at..at + count].iter().zip(&wrench[first..]) {
-            // Most are only near.
-            if [force, torque] == [&[0.0; 3]; 2] {
-                continue;
-            }
-            let [shift, turn] = times_block(block, force, torque);
-            total = [add(&total[0], &shift), add(&total[1], &turn)];
-        }
-        motion[first + row] = total;
-    }
-}
-
-/// Displacement and rotation per force and torque of a mover without joints.
-fn alone_block(mover: &Mover) -> Block {
-    let mut block = [0.0; 36];
-    for i in 0..3 {
-        block[7 * i] = mover.per_force;
-        for j in 0..3 {
-            block[6 * (3 + i) + 3 + j] = mover.per_torque[3 * i + j];
-        }
-    }
-    block
-}
-
-fn times_block(block: &Block, force: &V3, torque: &V3) -> [V3; 2] {
-    let row = |k: usize| {
-        let b = &block[6 * k..6 * k + 6];
-        (b[0] * force[0] + b[1] * force[1] + b[2] * force[2])
-            + (b[3] * torque[0] + b[4] * torque[1] + b[5] * torque[2])
-    };
-    [[row(0), row(1), row(2)], [row(3), row(4), row(5)]]
-}
-
 /// Rotation per torque about the principal axes, rad/(N m).
 #[inline(always)]
 pub(crate) fn rotational(inverse: &Inverse) -> V3 {
@@ -512,35 +450,6 @@ pub(crate) fn hasten(work: &mut [NewtonBlock], body: usize, h: f64, [force, torq
     scatter(&mut n.w, lane, &axpy9(&rate, 1.0 / h, &p));
     let v: V3 = gather(&n.v, lane);
     scatter(&mut n.v, lane, &axpy(&v, inverse.translation / h, force));
-}
-
-#[cfg(test)]
-impl Movers {
-    /// Makes every two movers one mechanism, in which `ways` say how both move under a wrench on
-    /// either, beside what they do alone.
-    pub fn join_pairs(&mut self, mut ways: impl FnMut() -> [[f64; 6]; 2]) {
-        for first in (0..self.all.len() as u32).step_by(2) {
-            let way = ways();
-            self.clusters.push(Cluster {
-                first,
-                count: 2,
-                offset: self.blocks.len() as u32,
-                island: 0,
-                rows: 0,
-            });
-            for (target, source) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
-                let mut block = match target == source {
-                    true => alone_block(&self.all[first as usize + source]),
-                    false => [0.0; 36],
-                };
-                for (k, entry) in block.iter_mut().enumerate() {
-                    *entry += way[target][k / 6] * way[source][k % 6];
-                }
-                self.blocks.push(block);
-            }
-        }
-        self.mark_clusters();
-    }
 }
 
 #[cfg(test)]

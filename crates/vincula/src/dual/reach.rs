@@ -175,9 +175,7 @@ impl Dual {
             }
         }
     }
-}
 
-impl Dual {
     /// The same for a link of a chain of ball joints, whose matrix is made of just that. False for
     /// another body.
     fn copy_own(&self, body: usize, matrix: &mut [f64]) -> bool {

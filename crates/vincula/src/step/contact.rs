@@ -222,6 +222,14 @@ pub(super) fn tell_places(work: &mut Workspace) {
     }
 }
 
+/// The same for their rates.
+pub(super) fn tell_rates(work: &mut Workspace, h: f64) {
+    for mover in work.stage.movers.all.iter_mut().filter(|m| !m.loose) {
+        let untold = std::mem::take(&mut mover.untold);
+        movers::hasten(&mut work.newton, mover.body as usize, h, &untold);
+    }
+}
+
 /// Places of all bodies, or of those in contact where the others have not moved since.
 fn find_places(work: &mut Workspace, touched: bool) {
     if !touched {
@@ -230,14 +238,6 @@ fn find_places(work: &mut Workspace, touched: bool) {
     }
     for &index in work.active.iter().filter(|i| work.touched[**i]) {
         work.dual.find_places(index, &work.newton[index]);
-    }
-}
-
-/// The same for their rates.
-pub(super) fn tell_rates(work: &mut Workspace, h: f64) {
-    for mover in work.stage.movers.all.iter_mut().filter(|m| !m.loose) {
-        let untold = std::mem::take(&mut mover.untold);
-        movers::hasten(&mut work.newton, mover.body as usize, h, &untold);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::Delassus;
 use super::super::newton::solve_dense;
-use super::super::tests::random;
+use super::super::tests::{assert_found, random};
 use super::*;
 
 /// A chain whose links are touched, on pulleys; and the same as a dense problem.
@@ -167,17 +167,7 @@ fn it_finds_what_a_dense_solve_finds() {
         start(&mut strung, &dense, &guess);
         let report = strung.solve(1e-9);
         assert!(report.residual <= 1e-9, "case {case}: {report:?}");
-        dense.solve(1e-12, 200);
-        let largest = dense.lambda.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
-        for (found, expected) in strung.lambda().iter().zip(&dense.lambda) {
-            assert!((found - expected).abs() < 1e-6 * largest, "case {case}");
-        }
-        for (k, mark) in strung.law.marks().iter().enumerate() {
-            let l = triple(strung.lambda(), k);
-            let friction = (l[1] * l[1] + l[2] * l[2]).sqrt();
-            let state = usize::from(l[0] > 0.0) + usize::from(friction > 0.999 * mark.mu * l[0]);
-            states[state.min(2)] += 1;
-        }
+        assert_found(&strung.law, &mut dense, &mut states);
     }
     assert!(states.iter().all(|n| *n > 5), "{states:?}");
 }

@@ -24,28 +24,26 @@ impl Couple {
         partner: [0; LANES],
     };
 
-    /// Takes a body that pushes in this lane, if there is one.
+    /// Takes a body into a lane that has none yet, if there is one.
     pub fn put(&mut self, lane: usize, mover: u32, movers: &Movers) {
-        let own = match mover {
-            FIXED => [0.0; 36],
-            mover => movers.block(mover, mover),
-        };
+        if mover == FIXED {
+            return;
+        }
+        let own = movers.block(mover, mover);
         let upper = (0..6).flat_map(|i| (i..6).map(move |j| 6 * i + j));
         for (to, from) in self.own.iter_mut().zip(upper) {
             to[lane] = own[from];
         }
-        let partner = match mover {
-            FIXED => None,
-            mover => movers.partner(mover).flatten(),
-        };
-        let mutual = partner.map_or([0.0; 36], |p| movers.block(p, mover));
-        for (to, from) in self.mutual.iter_mut().zip(mutual) {
-            to[lane] = from;
+        if let Some(partner) = movers.partner(mover) {
+            let mutual = movers.block(partner, mover);
+            for (to, from) in self.mutual.iter_mut().zip(mutual) {
+                to[lane] = from;
+            }
+            self.partner[lane] = puck(partner);
         }
-        self.partner[lane] = partner.map_or(0, puck);
     }
 
-    /// Moves the bodies and their partners by a push at the arms that start at `first`.
+    /// Moves the bodies and their partners by a push at the arms.
     #[inline(always)]
     fn push(
         &self,

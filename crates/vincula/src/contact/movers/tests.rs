@@ -83,3 +83,31 @@ fn a_body_with_one_joint_answers_alone_as_in_its_mechanism() {
         }
     }
 }
+
+impl Movers {
+    /// Makes every two movers one mechanism, in which `ways` say how both move under a wrench on
+    /// either, beside what they do alone.
+    pub fn join_pairs(&mut self, mut ways: impl FnMut() -> [[f64; 6]; 2]) {
+        for first in (0..self.all.len() as u32).step_by(2) {
+            let way = ways();
+            self.clusters.push(Cluster {
+                first,
+                count: 2,
+                offset: self.blocks.len() as u32,
+                island: 0,
+                rows: 0,
+            });
+            for (target, source) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                let mut block = match target == source {
+                    true => alone_block(&self.all[first as usize + source]),
+                    false => [0.0; 36],
+                };
+                for (k, entry) in block.iter_mut().enumerate() {
+                    *entry += way[target][k / 6] * way[source][k % 6];
+                }
+                self.blocks.push(block);
+            }
+        }
+        self.mark_clusters();
+    }
+}
