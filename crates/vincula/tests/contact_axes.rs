@@ -214,3 +214,45 @@ fn a_ram_lifts_a_lever_off_its_limit() {
     // The ram has gone 0.08 m up after 0.02 m without touching, 0.8 m out.
     assert!((angle + 0.08f64.atan2(0.8)).abs() < 3e-3, "{angle} rad");
 }
+
+/// The limit of a slider carries its upper half for as long as a contact carries the lower one, and
+/// lets go when something lifts the upper half.
+#[test]
+fn a_limit_that_a_contact_pushes_lasts_until_it_would_pull() {
+    let mut builder = ModelBuilder::new();
+    builder.collider(ColliderDef::ground("ground", 0.0));
+    let shape = cuboid(DVec3::splat(0.1));
+    let [foot, head] = [("foot", 3.0, 0.1), ("head", 2.0, 0.3)].map(|(name, mass, z)| {
+        let def = BodyDef::new(name, shape.clone(), 1000.0).mass(mass);
+        builder.body(def.at(DVec3::Z * z).colliding(Surface::with_friction(0.5)))
+    });
+    let slider = JointDef::prismatic("slider", foot, head, DVec3::Z * 0.2, DVec3::Z);
+    let slider = builder.joint(slider.limits(0, 0.0, 1.0));
+    let model = builder.build().unwrap();
+    let h = 0.01;
+    let mut state = model.initial_state();
+    let mut work = Workspace::new(&model, Settings::default());
+    let mut control = Control::new(&model);
+    let mut run = |state: &mut State, control: &Control, steps: usize| {
+        for k in 0..steps {
+            let report = step(&model, state, control, &mut work, h).unwrap();
+            assert!(report.penetration < 1e-6, "{:e}", report.penetration);
+            assert!(report.contact_residual < 1e-6, "step {k}");
+        }
+        state.coordinate(&model, slider, 0).unwrap()
+    };
+    let out = run(&mut state, &control, 50);
+    assert!(out.abs() < 1e-9, "{out:e} m");
+    let told = reaction(&model, &state, slider).force.z.abs();
+    assert!((told / (2.0 * G) - 1.0).abs() < 1e-4, "{told} N");
+    let lift = 30.0;
+    let at = state.center(head);
+    control.add_force_at(&state, head, DVec3::Z * lift, at);
+    let out = run(&mut state, &control, 20);
+    let expected = 0.5 * (lift / 2.0 - G) * 0.2 * 0.2;
+    assert!((out / expected - 1.0).abs() < 0.01, "{out} m");
+    assert!(state.center(foot).z < 0.1 + 1e-6);
+    control.clear();
+    let out = run(&mut state, &control, 100);
+    assert!(out.abs() < 1e-9, "{out:e} m");
+}

@@ -18,6 +18,10 @@ const FEW: usize = 160;
 /// Contacts of a pair at most; more make another pair of the same bodies.
 const MOST: u64 = 15;
 
+/// Gap, m, from which on a contact without force is left aside until it closes, where joints hold
+/// bodies: sweeps are dear there.
+const AWAY: f64 = 1e-4;
+
 /// Batches that follow each other with the same bodies.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
@@ -31,7 +35,8 @@ pub(super) struct Colours {
     /// The colours that each mover has, or the first of those that answer together, as bits.
     taken: Vec<u128>,
     /// Of each pair, as bits: its colour, whether joints hold a body of it, by how many contacts it
-    /// is short of the most, and its first row. So they are in the order in which they are solved.
+    /// is short of the most, and which of the near rows is its first. So they are in the order in
+    /// which they are solved.
     pairs: Vec<u64>,
     /// The row of each lane of the batches, or FIXED.
     pub order: Vec<u32>,
@@ -39,6 +44,9 @@ pub(super) struct Colours {
     pub runs: Vec<Run>,
     /// Rows that no batch takes, ascending.
     pub rest: Vec<u32>,
+    /// Rows that are so far from closing that they are left out, and all others.
+    pub aside: Vec<u32>,
+    near: Vec<u32>,
 }
 
 impl Colours {
@@ -48,9 +56,21 @@ impl Colours {
         self.taken.resize(movers.all.len(), 0);
         self.rest.clear();
         self.pairs.clear();
+        self.aside.clear();
+        self.near.clear();
         if rows.iter().filter(|row| Batch::takes(row, movers)).count() < FEW {
             self.rest.extend(0..rows.len() as u32);
         } else {
+            let held = movers.hold_mechanisms();
+            for (index, row) in rows.iter().enumerate() {
+                let away = held && row.lambda == [0.0; 3] && row.slip(&movers.all)[0] > AWAY;
+                let to = if away {
+                    &mut self.aside
+                } else {
+                    &mut self.near
+                };
+                to.push(index as u32);
+            }
             self.colour(rows, movers);
         }
         self.pairs.sort_unstable();
@@ -61,10 +81,15 @@ impl Colours {
     fn colour(&mut self, rows: &[ContactRow], movers: &Movers) {
         let sides = |row: &ContactRow| [row.a.mover, row.b.mover];
         let takes = |row: &ContactRow| Batch::takes(row, movers);
-        let same = |p: &ContactRow, q: &ContactRow| sides(p) == sides(q) && takes(p) && takes(q);
+        let same = |p: &u32, q: &u32| {
+            let (p, q) = (&rows[*p as usize], &rows[*q as usize]);
+            sides(p) == sides(q) && takes(p) && takes(q)
+        };
         let mut first = 0;
-        for pair in rows.chunk_by(same).flat_map(|c| c.chunks(MOST as usize)) {
-            let roots = sides(&pair[0]).map(|m| match m {
+        let pairs = self.near.chunk_by(same);
+        for pair in pairs.flat_map(|c| c.chunks(MOST as usize)) {
+            let row = &rows[pair[0] as usize];
+            let roots = sides(row).map(|m| match m {
                 FIXED => FIXED,
                 m => movers.root(m),
             });
@@ -74,16 +99,16 @@ impl Colours {
             };
             let colour = (seen(roots[0]) | seen(roots[1])).trailing_ones();
             let count = pair.len() as u32;
-            if colour < u128::BITS && takes(&pair[0]) {
+            if colour < u128::BITS && takes(row) {
                 for root in roots.into_iter().filter(|m| *m != FIXED) {
                     self.taken[root as usize] |= 1 << colour;
                 }
-                let held = u64::from(!pair[0].is_loose());
+                let held = u64::from(!row.is_loose());
                 let (colour, short) = (u64::from(colour), MOST - u64::from(count));
                 self.pairs
                     .push(colour << 41 | held << 40 | short << 32 | u64::from(first));
             } else {
-                self.rest.extend(first..first + count);
+                self.rest.extend(pair);
             }
             first += count;
         }
@@ -104,7 +129,8 @@ impl Colours {
             self.order.resize(start + LANES * depth, FIXED);
             for (lane, &pair) in run.iter().enumerate() {
                 for k in 0..count(pair) {
-                    self.order[start + LANES * k + lane] = pair as u32 + k as u32;
+                    let row = self.near[pair as u32 as usize + k];
+                    self.order[start + LANES * k + lane] = row;
                 }
             }
         }

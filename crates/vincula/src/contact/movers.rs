@@ -191,24 +191,55 @@ impl Movers {
     pub fn weigh_clusters(&mut self, dual: &mut Dual, work: &[NewtonBlock]) {
         self.levers.find(&self.all, dual, work);
         self.choose_rows(dual);
-        for cluster in &self.clusters {
-            let (first, count) = (cluster.first as usize, cluster.count as usize);
-            for source in 0..count {
-                self.six.clear();
-                self.six.resize(cluster.rows as usize, [0.0; 6]);
-                for lever in self.levers.of(first + source) {
-                    self.six[lever.row as usize] = lever.by;
-                }
-                dual.answer_six(cluster.island as usize, &mut self.six);
-                for target in 0..count {
-                    let at = cluster.offset as usize + target * count + source;
-                    self.blocks[at] = match target == source {
-                        true => alone_block(&self.all[first + source]),
-                        false => [0.0; 36],
-                    };
-                    let block = &mut self.blocks[at];
-                    self.levers.pull_six(first + target, &self.six, block);
-                }
+        for index in 0..self.clusters.len() {
+            self.weigh_cluster(index, dual);
+        }
+    }
+
+    /// Finds anew how mechanisms answer whose coordinates have changed what they do, and where the
+    /// forces put their bodies that these have not been told of yet.
+    pub fn weigh_altered(&mut self, dual: &mut Dual) {
+        for index in 0..self.clusters.len() {
+            let cluster = self.clusters[index];
+            if !dual.is_altered(cluster.island as usize) {
+                continue;
+            }
+            self.weigh_cluster(index, dual);
+            let range = cluster.first as usize..(cluster.first + cluster.count) as usize;
+            for mover in &mut self.all[range.clone()] {
+                [mover.shift, mover.turn] = mover.base;
+            }
+            for source in range {
+                let [force, torque] = std::mem::take(&mut self.all[source].untold);
+                self.push_held(source as u32, &force, &torque);
+            }
+        }
+    }
+
+    /// Whether coordinates of its mechanism have changed what they do.
+    pub fn is_altered(&self, mover: u32, dual: &Dual) -> bool {
+        let cluster = self.clusters.get(self.all[mover as usize].cluster as usize);
+        cluster.is_some_and(|cluster| dual.is_altered(cluster.island as usize))
+    }
+
+    fn weigh_cluster(&mut self, index: usize, dual: &mut Dual) {
+        let cluster = &self.clusters[index];
+        let (first, count) = (cluster.first as usize, cluster.count as usize);
+        for source in 0..count {
+            self.six.clear();
+            self.six.resize(cluster.rows as usize, [0.0; 6]);
+            for lever in self.levers.of(first + source) {
+                self.six[lever.row as usize] = lever.by;
+            }
+            dual.answer_six(cluster.island as usize, &mut self.six);
+            for target in 0..count {
+                let at = cluster.offset as usize + target * count + source;
+                self.blocks[at] = match target == source {
+                    true => alone_block(&self.all[first + source]),
+                    false => [0.0; 36],
+                };
+                let block = &mut self.blocks[at];
+                self.levers.pull_six(first + target, &self.six, block);
             }
         }
     }

@@ -13,6 +13,7 @@
 //! A body that is found inside another is moved out at no more than [`PUSH_SPEED`], and keeps
 //! nothing of that speed.
 
+mod altered;
 mod first;
 mod outcome;
 mod second;
@@ -142,8 +143,6 @@ pub(crate) struct Stage {
     approaches: Vec<Approach>,
     struck: Vec<V3>,
     hits: Vec<(bool, f64)>,
-    /// Force and torque of each row of the second stage when it starts again, world, N and N m.
-    tried: Vec<[V3; 2]>,
     groups: Groups,
     sweeper: Sweeper,
     coupled: Coupled,
@@ -201,15 +200,6 @@ impl Stage {
         self.progress = Progress::Nothing;
         self.spent = 0;
         self.links.clear();
-    }
-
-    /// Forgets the forces that were found so far in this step; not so in a crowd, where most of them
-    /// hardly change.
-    pub fn start_over(&mut self) {
-        if self.care() != Care::Crowd {
-            self.progress = Progress::Begun;
-        }
-        self.movers.forget_own();
     }
 
     /// Whether the bodies of this step are known.

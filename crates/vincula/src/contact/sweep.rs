@@ -127,6 +127,9 @@ pub(crate) fn residual(rows: &[ContactRow], movers: &Movers) -> f64 {
 /// method.
 const CAUTION: f64 = 3.0;
 
+/// Part of all sweeps, inverse, that is left at least where contacts join that were left aside.
+const REVISION: usize = 4;
+
 /// Contacts sorted by how they are swept: those of loose bodies and of small mechanisms in batches,
 /// the others one by one.
 #[derive(Debug, Default)]
@@ -163,8 +166,32 @@ impl Sweeper {
     /// the sweeps, and whether they were enough.
     ///
     /// The change of a sweep is taken as a gradient, and the next one starts farther along the
-    /// conjugate direction, as long as changes become smaller.
+    /// conjugate direction, as long as changes become smaller. Contacts that are far from closing are
+    /// left aside, and join the others if these make them close.
     pub fn solve(
+        &mut self,
+        rows: &mut [ContactRow],
+        movers: &mut Movers,
+        tolerance: f64,
+        limit: usize,
+    ) -> (usize, bool) {
+        let (count, enough) = self.relax(rows, movers, tolerance, limit);
+        if !self.misses(rows, movers) {
+            return (count, enough);
+        }
+        self.forget();
+        let most = (limit - count).max(limit.div_ceil(REVISION));
+        let (more, enough) = self.relax(rows, movers, tolerance, most);
+        (count + more, enough)
+    }
+
+    /// Whether a contact that was left aside has closed.
+    fn misses(&self, rows: &[ContactRow], movers: &Movers) -> bool {
+        let closed = |&k: &u32| rows[k as usize].slip(&movers.all)[0] < 0.0;
+        self.colours.aside.iter().any(closed)
+    }
+
+    fn relax(
         &mut self,
         rows: &mut [ContactRow],
         movers: &mut Movers,
@@ -174,7 +201,7 @@ impl Sweeper {
         if limit == 0 {
             return (0, false);
         }
-        if std::mem::replace(&mut self.sorted, true) {
+        if std::mem::replace(&mut self.sorted, true) && !self.misses(rows, movers) {
             self.used().iter_mut().for_each(|b| b.refresh(rows));
         } else {
             self.sort(rows, movers);
@@ -236,6 +263,34 @@ impl Sweeper {
                 let row = &rows[index as usize];
                 couples[0].put(lane, row.a.mover, movers);
                 couples[1].put(lane, row.b.mover, movers);
+            }
+        }
+    }
+
+    /// Takes anew the contacts of bodies that answer in another way since they were sorted.
+    pub fn weigh(&mut self, rows: &[ContactRow], movers: &Movers, altered: impl Fn(u32) -> bool) {
+        if !self.sorted {
+            return;
+        }
+        let (mut batches, mut couples) = (&mut self.batches[..], self.couples.iter_mut());
+        let mut order = self.colours.order.chunks_exact(LANES);
+        for run in &self.colours.runs {
+            let (batches_of_run, others) = batches.split_at_mut(run.depth as usize);
+            batches = others;
+            let mut couples = couples.by_ref().take(usize::from(run.held)).next();
+            for (batch, order) in batches_of_run.iter_mut().zip(order.by_ref()) {
+                for (lane, &index) in order.iter().enumerate().filter(|(_, k)| **k != FIXED) {
+                    let row = &rows[index as usize];
+                    let at = [row.a.mover, row.b.mover];
+                    if at.map(&altered) == [false; 2] {
+                        continue;
+                    }
+                    batch.put(lane, row, index as usize);
+                    if let Some(couples) = &mut couples {
+                        couples[0].put(lane, at[0], movers);
+                        couples[1].put(lane, at[1], movers);
+                    }
+                }
             }
         }
     }
@@ -331,101 +386,4 @@ impl Sweeper {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use super::super::movers::Mover;
-    use super::super::rows::frame_of;
-    use super::*;
-    use crate::math::numbers::Numbers;
-
-    /// Layers of bodies on each other and on something fixed, pressed together and sliding.
-    pub fn heap(numbers: &mut Numbers) -> (Movers, Vec<ContactRow>) {
-        let tensor = |k: f64| [2.0 * k, 0.1, 0.0, 0.1, k, 0.2, 0.0, 0.2, 3.0 * k];
-        let mut movers = Movers::default();
-        movers.all = (0..60)
-            .map(|k| Mover::new(k, true, 1.0 + numbers.unit(), tensor(1.0 + numbers.unit())))
-            .collect();
-        let mut rows = Vec::new();
-        for k in 0..60u32 {
-            for _ in 0..4 {
-                let n = add(&[0.0, 0.0, 3.0], &numbers.vector().to_array());
-                let n = scale(&n, 1.0 / dot(&n, &n).sqrt());
-                let arms = [numbers.vector().to_array(), numbers.vector().to_array()];
-                let below = if k < 15 { FIXED } else { k - 15 };
-                let mut row = ContactRow::new(frame_of(&n), [below, k], arms, &movers);
-                row.free = numbers.vector().to_array();
-                row.free[0] -= 0.3;
-                row.mu = [0.0, 0.2, 0.4, 0.6][rows.len() % 4];
-                // Some are not for batches.
-                if rows.len() % 9 == 0 {
-                    row.resist(0.0, 0.0, [0.0; 3], &movers.all);
-                }
-                rows.push(row);
-            }
-        }
-        (movers, rows)
-    }
-
-    #[test]
-    fn batches_come_to_coulombs_law() {
-        let mut numbers = Numbers(5);
-        let mut seen = [0; 3];
-        for _ in 0..10 {
-            let (mut movers, mut rows) = heap(&mut numbers);
-            let mut sweeper = Sweeper::default();
-            let (count, enough) = sweeper.solve(&mut rows, &mut movers, 1e-13, 20_000);
-            assert!(enough && sweeper.colours.rest.len() == 27, "{count}");
-            let left = residual(&rows, &movers);
-            assert!(left < 1e-9, "{left:e}");
-            for row in &rows {
-                let [n, x, y] = row.lambda;
-                let slides = x.hypot(y) >= row.mu * n * (1.0 - 1e-9);
-                seen[if n == 0.0 { 0 } else { 1 + usize::from(slides) }] += 1;
-            }
-            are_where_forces_put_them(&rows, &mut movers);
-        }
-        assert!(seen.iter().all(|n| *n > 50), "{seen:?}");
-    }
-
-    /// Shifts, turns and what bodies have not been told follow from the forces.
-    fn are_where_forces_put_them(rows: &[ContactRow], movers: &mut Movers) {
-        let found: Vec<_> = movers
-            .all
-            .iter()
-            .map(|m| [m.shift, m.turn, m.untold[0], m.untold[1]])
-            .collect();
-        for m in &mut movers.all {
-            (m.shift, m.turn, m.untold) = ([0.0; 3], [0.0; 3], [[0.0; 3]; 2]);
-        }
-        rows.iter().for_each(|row| row.push(movers, &row.lambda));
-        for (m, found) in movers.all.iter().zip(found) {
-            let [force, torque] = m.untold;
-            for (p, q) in [m.shift, m.turn, force, torque].iter().zip(&found) {
-                assert!(sub(p, q).iter().all(|e| e.abs() < 1e-9), "{p:?} {q:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn batches_of_small_mechanisms_come_to_coulombs_law() {
-        let mut numbers = Numbers(8);
-        for _ in 0..10 {
-            let (mut movers, mut rows) = heap(&mut numbers);
-            movers.all.iter_mut().for_each(|m| m.loose = false);
-            movers.join_pairs(|| [0, 1].map(|_| [0; 6].map(|_| numbers.unit() - 0.5)));
-            for row in &mut rows {
-                let arms = [row.a.arm, row.b.arm];
-                let at = [row.a.mover, row.b.mover];
-                let (free, mu, spin) = (row.free, row.mu, row.spin);
-                *row = ContactRow::new(row.frame, at, arms, &movers);
-                (row.free, row.mu, row.spin) = (free, mu, spin);
-            }
-            let mut sweeper = Sweeper::default();
-            let (count, enough) = sweeper.solve(&mut rows, &mut movers, 1e-13, 20_000);
-            assert!(enough && sweeper.colours.rest.len() == 27, "{count}");
-            assert!(sweeper.colours.runs.iter().all(|run| run.held));
-            let left = residual(&rows, &movers);
-            assert!(left < 1e-9, "{left:e}");
-            are_where_forces_put_them(&rows, &mut movers);
-        }
-    }
-}
+pub(super) mod tests;

@@ -23,7 +23,7 @@ pub(crate) const ROUNDS: usize = 20;
 
 /// What a coordinate does in this step.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Mode {
+pub(super) enum Mode {
     /// Follows its spring and its drive.
     Free,
     /// Slips against friction of this sign.
@@ -39,22 +39,22 @@ enum Mode {
 /// One coordinate along which something acts.
 #[derive(Clone, Debug)]
 pub(crate) struct AxisRow {
-    joint: usize,
+    pub(super) joint: usize,
     /// Which axis of the joint.
     axis: usize,
     kind: AxisKind,
-    law: AxisLaw,
+    pub(super) law: AxisLaw,
     /// Row among all rows, and within the block of its joint.
-    row: usize,
+    pub(super) row: usize,
     local: usize,
     /// Length that makes the row a displacement, m/rad, or 1.
-    unit: f64,
-    mode: Mode,
+    pub(super) unit: f64,
+    pub(super) mode: Mode,
     /// Sign of a drive at the end of its effort.
     saturated: f64,
     /// Coordinate at the start of the step and at the iterate.
-    start: f64,
-    x: f64,
+    pub(super) start: f64,
+    pub(super) x: f64,
     /// θ, and how much of implicit Euler the second half takes.
     theta: f64,
     phi: f64,
@@ -65,16 +65,16 @@ pub(crate) struct AxisRow {
     /// Compliance that the law adds, m/N.
     added: f64,
     /// λ so far in this iteration, N.
-    lambda: f64,
+    pub(super) lambda: f64,
     /// Force of the first half, N m or N.
-    held: f64,
+    pub(super) held: f64,
     /// Displacement of the first half.
     moved: f64,
 }
 
 impl AxisRow {
     /// λ = g x⁺ + q, and the constant part of friction.
-    fn line(&self, h: f64) -> (f64, f64) {
+    pub(super) fn line(&self, h: f64) -> (f64, f64) {
         let [k, d, bias] = self.law.linear(self.saturated);
         let slip = if let Mode::Slip(sign) = self.mode {
             sign * self.law.friction
@@ -177,7 +177,7 @@ impl AxisRow {
     }
 
     /// Added compliance and right-hand side of the second half, for the free rate u·unit.
-    fn rate_equation(&self, h: f64, free: f64) -> (f64, f64) {
+    pub(super) fn rate_equation(&self, h: f64, free: f64) -> (f64, f64) {
         if matches!(self.mode, Mode::Lower | Mode::Upper | Mode::Stick) {
             return (0.0, free);
         }
@@ -247,6 +247,8 @@ impl Dual {
             };
             row.saturated = 0.0;
         }
+        self.start_limits(&state.held);
+        self.forget_altered();
     }
 
     /// After assembly: reads the own compliance of each row and adds that of its law.
@@ -288,21 +290,27 @@ impl Dual {
     }
 
     /// After a trial solve: lets coordinates change what they do; true when one did, with
-    /// the matrix factored anew.
-    pub(crate) fn decide_axes(&mut self, h: f64) -> Result<bool, super::DualFault> {
+    /// the matrix factored anew. `early` says that contacts do not push yet.
+    pub(crate) fn decide_axes(&mut self, h: f64, early: bool) -> Result<bool, super::DualFault> {
         let mut changed = false;
         for k in 0..self.axes.len() {
+            if early && self.waits(&self.axes[k]) {
+                continue;
+            }
             let trial = self.lambda[self.axes[k].row];
-            changed |= self.axes[k].decide(h, trial);
+            if self.axes[k].decide(h, trial) {
+                self.alter(k);
+                changed = true;
+            }
         }
         if changed {
             self.replace_compliance(|row| row.equation(h).0);
-            self.refactor()?;
+            self.refactor_altered()?;
         }
         Ok(changed)
     }
 
-    fn replace_compliance(&mut self, added: impl Fn(&AxisRow) -> f64) {
+    pub(super) fn replace_compliance(&mut self, added: impl Fn(&AxisRow) -> f64) {
         for k in 0..self.axes.len() {
             let (island, node) = self.joints_place(self.axes[k].joint);
             let size = self.islands[island].matrix.pattern().size(node);
@@ -313,17 +321,14 @@ impl Dual {
         }
     }
 
-    fn refactor(&mut self) -> Result<(), super::DualFault> {
-        self.refactored = true;
-        for island in &mut self.islands {
-            island.factor()?;
+    /// Factors the islands whose coordinates have changed what they do.
+    pub(super) fn refactor_altered(&mut self) -> Result<(), super::DualFault> {
+        for (island, altered) in self.islands.iter_mut().zip(&self.altered) {
+            if *altered {
+                island.factor()?;
+            }
         }
         self.refactor_border()
-    }
-
-    /// Whether coordinates have changed what they do since this was asked last.
-    pub(crate) fn take_refactored(&mut self) -> bool {
-        std::mem::take(&mut self.refactored)
     }
 
     /// Adds the accepted solution to the forces of the coordinates.
@@ -361,7 +366,13 @@ impl Dual {
             }
         }
         self.replace_compliance(|row| row.rate_equation(h, 0.0).0);
-        if keep { self.refactor() } else { Ok(()) }
+        if !keep {
+            return Ok(());
+        }
+        for island in &mut self.islands {
+            island.factor()?;
+        }
+        self.refactor_border()
     }
 
     /// The matrix of the velocity projection at the new pose, factored. Compliances of points
@@ -414,78 +425,6 @@ impl Dual {
     /// Whether something acts along a coordinate.
     pub(crate) fn has_axes(&self) -> bool {
         !self.axes.is_empty()
-    }
-
-    /// Marks the islands of coordinates that ran into a limit in this step, by their forces at
-    /// its start and at its end, N; true if there is one.
-    pub(crate) fn struck_limits(&self, before: &[f64], now: &[f64], struck: &mut [bool]) -> bool {
-        let mut any = false;
-        for row in &self.axes {
-            let limit = matches!(row.mode, Mode::Lower | Mode::Upper);
-            if limit && before[row.row] == 0.0 && now[row.row] != 0.0 {
-                struck[self.joints_place(row.joint).0] = true;
-                any = true;
-            }
-        }
-        any
-    }
-
-    /// After a trial projection: releases limits that would pull; true when one did.
-    pub(crate) fn release_limits(&mut self, h: f64) -> Result<bool, super::DualFault> {
-        let mut changed = false;
-        for row in &mut self.axes {
-            let pull = self.lambda[row.row];
-            let pulls = match row.mode {
-                Mode::Lower => pull > 0.0,
-                Mode::Upper => pull < 0.0,
-                _ => false,
-            };
-            if pulls {
-                row.mode = Mode::Free;
-                row.held = 0.0;
-                changed = true;
-            }
-        }
-        if changed {
-            self.replace_compliance(|row| row.rate_equation(h, 0.0).0);
-            self.refactor()?;
-        }
-        Ok(changed)
-    }
-
-    /// Whether friction or a limit holds a coordinate.
-    pub(crate) fn holds_axes(&self) -> bool {
-        let held = |row: &AxisRow| matches!(row.mode, Mode::Stick | Mode::Lower | Mode::Upper);
-        self.axes.iter().any(held)
-    }
-
-    /// After a trial projection with contacts: lets go of what friction cannot hold and of limits
-    /// that would pull; true when something was, with the matrix factored anew.
-    pub(crate) fn yield_rates(&mut self, h: f64) -> Result<bool, super::DualFault> {
-        let mut changed = false;
-        for row in &mut self.axes {
-            let force = row.unit * (row.lambda + self.lambda[row.row]);
-            let pulls = match row.mode {
-                Mode::Lower => force > 0.0,
-                Mode::Upper => force < 0.0,
-                _ => false,
-            };
-            let (g, q) = row.line(h);
-            let soft = g * row.x + q;
-            if pulls {
-                (row.mode, row.held) = (Mode::Free, soft);
-                changed = true;
-            } else if row.mode == Mode::Stick && (force - soft).abs() > row.law.friction {
-                let sign = (force - soft).signum();
-                (row.mode, row.held) = (Mode::Slip(sign), soft + sign * row.law.friction);
-                changed = true;
-            }
-        }
-        if changed {
-            self.replace_compliance(|row| row.rate_equation(h, 0.0).0);
-            self.refactor()?;
-        }
-        Ok(changed)
     }
 }
 

@@ -200,7 +200,8 @@ impl Dual {
             threads,
             lambda: vec![0.0; model.dual_rows()],
             border: Border::default(),
-            refactored: false,
+            altered: Vec::new(),
+            touched: Vec::new(),
             offsets,
             incidences,
             starts,
@@ -220,6 +221,10 @@ impl Dual {
         for joints in islands(model, &incident) {
             dual.add_island(model, joints, choice);
         }
+        (dual.touched, dual.altered) = (
+            vec![false; dual.islands.len()],
+            vec![false; dual.islands.len()],
+        );
         dual.index_edges();
         dual.axles = Axles::new(&mut dual, model);
         dual.all_simple = !dual.holds.contains(&Hold::Otherwise);

@@ -12,6 +12,7 @@ mod border;
 mod choose;
 mod hubs;
 mod island;
+mod limits;
 mod linearize;
 mod net;
 mod passes;
@@ -104,8 +105,10 @@ pub struct Dual {
     threads: usize,
     /// Rows of the couplings.
     border: Border,
-    /// Whether coordinates have changed what they do, and so how mechanisms answer.
-    refactored: bool,
+    /// Of each island: whether its coordinates have changed what they do, and so how it answers.
+    altered: Vec<bool>,
+    /// Of each island: whether contacts may touch it in this step.
+    touched: Vec<bool>,
     /// Right-hand side, then solution, one per row of the model.
     pub(crate) lambda: Vec<f64>,
 }

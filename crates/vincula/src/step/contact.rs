@@ -10,7 +10,7 @@ use crate::dual::{Dual, DualFault};
 use crate::integrate::{Scheme, loose, tempered};
 use crate::math::lanes::{LANES, gather, place, scatter};
 use crate::math::small::*;
-use crate::model::{Control, Model, State};
+use crate::model::{BodyId, Control, Model, State};
 
 /// Turns between contacts and joints at most, by how much care they get.
 const TURNS: [usize; 3] = [4, 2, 2];
@@ -48,11 +48,12 @@ pub(super) fn find_contacts(
 pub(super) fn mark_touched(work: &mut Workspace) {
     work.stage.reset();
     work.touched.fill(false);
-    for point in &work.contacts.points {
-        for body in [point.a, point.b].into_iter().flatten() {
-            work.touched[place(body.index()).0] = true;
-        }
+    let points = work.contacts.points.iter();
+    let bodies = points.flat_map(|point| [point.a, point.b]).flatten();
+    for body in bodies.clone() {
+        work.touched[place(body.index()).0] = true;
     }
+    work.dual.note_touched(bodies.map(BodyId::index));
 }
 
 /// Blocks without joints and strain need no Newton's method: they leave `work.active`.
@@ -147,14 +148,14 @@ pub(super) fn hold_apart(
         if !coupled(work) {
             break;
         }
-        work.dual.take_refactored();
+        work.dual.forget_altered();
         find_places(work, turn > 0 || !work.linear);
         let closed = close(model, work, scheme, &rule, false)?;
         let left = match work.linear {
             true => work.dual.violation(model, &work.newton, scheme.h),
             false => closed.violation,
         };
-        changed = work.dual.take_refactored();
+        changed = work.dual.has_altered();
         let (stage, dual, scene) = stage_of(model, state, work, scheme);
         let off = stage.settle(&scene);
         if changed {
@@ -308,7 +309,7 @@ pub(super) fn stop_approach(
         return Ok(());
     }
     let (stage, dual, scene) = stage_of(model, state, work, scheme);
-    stage.second(&scene, dual, false);
+    stage.second(&scene, dual);
     note(work);
     let h = scheme.h;
     for turn in 0..TURNS[0] {

@@ -299,7 +299,7 @@ pub(super) fn close(
         previous = violation;
         work.dual.solve();
         if first {
-            settle_axes(model, work, h)?;
+            settle_axes(model, work, h, fresh)?;
         }
         work.apply_dual(first && fresh);
         let again = !work.dual.is_empty() && !work.linear;
@@ -349,10 +349,11 @@ pub(super) fn close(
 /// Change of an entry of A up to which nonlinear rows are corrected with the same gradients.
 pub(crate) const CHORD: f64 = 0.1;
 
-/// Solves again while limits, friction and drives change what they do.
-fn settle_axes(model: &Model, work: &mut Workspace, h: f64) -> Result<(), DualFault> {
+/// Solves again while limits, friction and drives change what they do; `early` says that contacts do
+/// not push yet.
+fn settle_axes(model: &Model, work: &mut Workspace, h: f64, early: bool) -> Result<(), DualFault> {
     for _ in 0..ROUNDS {
-        if !work.dual.decide_axes(h)? {
+        if !work.dual.decide_axes(h, early)? {
             break;
         }
         work.dual.violation(model, &work.newton, h);

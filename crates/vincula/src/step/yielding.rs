@@ -26,6 +26,7 @@ pub(super) fn give_way(
 ) -> Result<usize, DualFault> {
     let mut sweeps = 0;
     for _ in 0..TRIALS[work.stage.care() as usize] {
+        work.dual.forget_altered();
         keep_places(work);
         work.stage.movers.keep_untold(&mut work.untold);
         tell_places(work);
@@ -34,15 +35,14 @@ pub(super) fn give_way(
         }
         work.dual.violation(model, &work.newton, scheme.h);
         work.dual.solve();
-        let changed = work.dual.decide_axes(scheme.h)?;
+        let changed = work.dual.decide_axes(scheme.h, false)?;
         put_places_back(work);
+        work.stage.movers.restore_untold(&work.untold);
         if !changed {
-            work.stage.movers.restore_untold(&work.untold);
             break;
         }
         let (stage, dual, scene) = stage_of(model, state, work, scheme);
-        stage.start_over();
-        stage.first(&scene, dual);
+        stage.first_altered(&scene, dual);
         sweeps += work.solve_contacts(false);
     }
     Ok(sweeps)
@@ -57,6 +57,7 @@ pub(super) fn give_way_at_end(
 ) -> Result<usize, DualFault> {
     let mut sweeps = 0;
     for _ in 0..TRIALS[work.stage.care() as usize] {
+        work.dual.forget_altered();
         work.stage.movers.keep_untold(&mut work.untold);
         tell_rates(work, scheme.h);
         for &index in &work.active {
@@ -66,14 +67,14 @@ pub(super) fn give_way_at_end(
         work.dual.solve();
         let changed = work.dual.yield_rates(scheme.h)?;
         put_rates_back(work);
+        work.stage.movers.restore_untold(&work.untold);
         if !changed {
-            work.stage.movers.restore_untold(&work.untold);
             break;
         }
         // Friction goes to its bound before contacts look again.
         project_joints(work, scheme, false);
         let (stage, dual, scene) = stage_of(model, state, work, scheme);
-        stage.second(&scene, dual, true);
+        stage.second_altered(&scene, dual);
         note(work);
         sweeps += work.solve_contacts(false);
     }

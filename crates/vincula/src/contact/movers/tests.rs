@@ -85,6 +85,15 @@ fn a_body_with_one_joint_answers_alone_as_in_its_mechanism() {
 }
 
 impl Movers {
+    /// Lets some pairs answer by twice as much.
+    pub fn give_way(&mut self, which: impl Fn(u32) -> bool) {
+        for cluster in self.clusters.iter().filter(|c| which(c.first)) {
+            for block in &mut self.blocks[cluster.offset as usize..][..4] {
+                block.iter_mut().for_each(|entry| *entry *= 2.0);
+            }
+        }
+    }
+
     /// Makes every two movers one mechanism, in which `ways` say how both move under a wrench on
     /// either, beside what they do alone.
     pub fn join_pairs(&mut self, mut ways: impl FnMut() -> [[f64; 6]; 2]) {

@@ -71,16 +71,6 @@ impl Stage {
         }
     }
 
-    /// Limits or friction of joints have changed what they do: mechanisms answer in another way.
-    pub fn weigh_again(&mut self, scene: &Scene<'_>, dual: &mut Dual) {
-        self.movers.forget_own();
-        self.weigh_mechanisms(scene, dual);
-        for row in &mut self.rows {
-            row.weigh(&self.movers);
-        }
-        self.sweeper.forget();
-    }
-
     /// By how much the second of two movers has turned against the first since the start, rad.
     fn turned(&self, at: &[u32; 2]) -> V3 {
         let of = |m: u32| match m {

@@ -4,15 +4,8 @@ use super::*;
 
 impl Stage {
     /// Rows of the second stage, for rates in the body frame; λ starts as what the first stage
-    /// has given, and the bodies already have it. In a crowd that is looked at `again` it goes on
-    /// from where it was.
-    pub fn second(&mut self, scene: &Scene<'_>, dual: &mut Dual, again: bool) {
-        self.tried.clear();
-        if again && self.care() == Care::Crowd {
-            let wrench =
-                |row: &ContactRow| [row.lambda, torque_of(row)].map(|x| along(&row.frame, &x));
-            self.tried.extend(self.rows.iter().map(wrench));
-        }
+    /// has given, and the bodies already have it.
+    pub fn second(&mut self, scene: &Scene<'_>, dual: &mut Dual) {
         self.weigh(scene);
         if self.touches_joints() {
             self.weigh_mechanisms(scene, dual);
@@ -34,11 +27,8 @@ impl Stage {
             row.standing = stands(scene, &row);
             if bounces {
                 self.approaches.push(approach(scene, point));
-            } else {
-                let tried = self.tried.get(self.rows.len()).copied();
-                if let Some(total) = tried.or_else(|| self.expected(scene, index, &row.frame)) {
-                    row.start_from(&mut self.movers, &total);
-                }
+            } else if let Some(total) = self.expected(scene, index, &row.frame) {
+                row.start_from(&mut self.movers, &total);
             }
             self.links[index].second = Some(self.rows.len() as u32);
             self.rows.push(row);
@@ -66,7 +56,12 @@ impl Stage {
         Some([0, 1].map(|k| add(&last.total[k], &more(k))))
     }
 
-    fn second_row(&self, scene: &Scene<'_>, point: &ContactPoint, link: &Link) -> ContactRow {
+    pub(super) fn second_row(
+        &self,
+        scene: &Scene<'_>,
+        point: &ContactPoint,
+        link: &Link,
+    ) -> ContactRow {
         let frame = frame_of(&point.normal);
         let (mut free, mut turned) = (carried(&frame, point, scene.h), [0.0; 3]);
         let mut arms = [[0.0; 3]; 2];

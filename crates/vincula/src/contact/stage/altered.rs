@@ -1,0 +1,75 @@
+//! Limits or friction of joints have changed what they do: some mechanisms answer in another way.
+//!
+//! In a crowd of small mechanisms that is so of a few among many. All others keep their rows, their
+//! places in the batches of the sweeps, and their forces.
+
+use super::*;
+
+impl Stage {
+    /// In the first stage, before the bodies were told of forces.
+    pub fn first_altered(&mut self, scene: &Scene<'_>, dual: &mut Dual) {
+        if self.swept {
+            self.weigh_altered(dual);
+            return;
+        }
+        if self.care() != Care::Crowd {
+            self.progress = Progress::Begun;
+        }
+        self.movers.forget_own();
+        self.first(scene, dual);
+    }
+
+    /// In the first stage, where the bodies were told.
+    pub fn weigh_again(&mut self, scene: &Scene<'_>, dual: &mut Dual) {
+        if self.swept {
+            self.weigh_altered(dual);
+            return;
+        }
+        self.movers.forget_own();
+        self.weigh_mechanisms(scene, dual);
+        for row in &mut self.rows {
+            row.weigh(&self.movers);
+        }
+        self.sweeper.forget();
+    }
+
+    /// In the second stage, for the rates that the mechanisms have now without contacts.
+    pub fn second_altered(&mut self, scene: &Scene<'_>, dual: &mut Dual) {
+        if !self.swept || !self.approaches.is_empty() {
+            self.second(scene, dual);
+            return;
+        }
+        for index in 0..self.links.len() {
+            let link = &self.links[index];
+            let Some(k) = link.second.filter(|_| self.is_altered(link, dual)) else {
+                continue;
+            };
+            let row = self.second_row(scene, &scene.points[index], link);
+            self.rows[k as usize].free = row.free;
+        }
+        self.weigh_altered(dual);
+    }
+
+    fn is_altered(&self, link: &Link, dual: &Dual) -> bool {
+        let altered = |side: &Side| side.mover != FIXED && self.movers.is_altered(side.mover, dual);
+        link.sides.iter().any(altered)
+    }
+
+    /// Finds how the mechanisms answer that have changed, and where forces put them.
+    fn weigh_altered(&mut self, dual: &mut Dual) {
+        self.movers.weigh_altered(dual);
+        let Stage {
+            rows,
+            movers,
+            sweeper,
+            ..
+        } = self;
+        let altered = |m: u32| m != FIXED && movers.is_altered(m, dual);
+        for row in rows.iter_mut() {
+            if altered(row.a.mover) || altered(row.b.mover) {
+                row.weigh(movers);
+            }
+        }
+        sweeper.weigh(rows, movers, altered);
+    }
+}
