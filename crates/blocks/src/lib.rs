@@ -47,6 +47,7 @@
 #![forbid(unsafe_code)]
 
 pub mod braid;
+pub mod bridge;
 mod census;
 mod chain_kernel;
 pub mod choice;
@@ -76,6 +77,7 @@ pub mod tree;
 pub mod tridiagonal;
 mod twisted;
 
+pub use bridge::{Bridge, Tie};
 pub use choice::direct_solver;
 pub use cholesky::{Cholesky, CholeskyOptions, Fill, Half, Reach, Shift};
 pub use condensed::Condensed;

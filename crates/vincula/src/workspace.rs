@@ -18,6 +18,7 @@ use crate::serial::Serial;
 use crate::settings::Settings;
 use crate::step::sleep::Sleep;
 use crate::stream::Stream;
+use crate::stream::runs::Runs;
 
 /// Memory for stepping one model, sized once.
 pub struct Workspace {
@@ -85,6 +86,9 @@ pub struct Workspace {
     pub(crate) linear: bool,
     /// The streamed step, for worlds of long chains.
     pub(crate) stream: Option<Stream>,
+    /// The stretches of a long chain that no contact touches, and their blocks.
+    pub(crate) runs: Option<Runs>,
+    pub(crate) quiet: Vec<bool>,
     /// The step in lanes, for serial mechanisms.
     pub(crate) serial: Option<Serial>,
     /// The groups of a world that falls apart; then only they are stepped.
@@ -203,6 +207,8 @@ impl Workspace {
                 }
             ],
             struck: vec![false; dual.islands()],
+            runs: Runs::new(model, &dual, &settings),
+            quiet: vec![false; model.params.len()],
             dual,
             loads: vec![
                 MemoryBlock::NONE;
@@ -268,6 +274,7 @@ impl Workspace {
                 .zip(&self.dual.lambda)
                 .for_each(|(t, l)| *t += l);
         }
+        self.dual.load_spans(&self.total);
         self.dual.load(&mut self.newton);
     }
 

@@ -124,14 +124,15 @@ impl Movers {
             };
             let same = |m: &&Mover| of(m).is_some_and(|(i, _)| i == island);
             let count = self.all[first..].iter().take_while(same).count();
-            self.add_unit(first, count, Some((island as u32, rows as u32)));
+            let kept = dual.rows_in(island) as u32;
+            self.add_unit(first, count, Some((island as u32, kept)));
             if count <= MOST_TOGETHER && count * rows <= MOST_WORK {
                 self.clusters.push(Cluster {
                     first: first as u32,
                     count: count as u32,
                     offset: self.blocks.len() as u32,
                     island: island as u32,
-                    rows: rows as u32,
+                    rows: kept,
                 });
                 self.blocks
                     .resize(self.blocks.len() + count * count, [0.0; 36]);

@@ -49,6 +49,9 @@ impl Nets {
             return false;
         };
         self.island = island;
+        if dual.is_short() && dual.strand_island() == Some(island) {
+            return false;
+        }
         self.problems.resize_with(dual.islands(), || None);
         let problem = self.problems[island]
             .get_or_insert_with(|| dual.mesh(island).map(|mesh| Box::new(Netted::new(mesh))));

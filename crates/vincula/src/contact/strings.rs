@@ -159,8 +159,15 @@ impl Strings {
                 (None, Some(island)) => (island, true),
                 _ => return false,
             };
-            let path = self.paths[island].get_or_insert_with(|| dual.path(island));
-            if path.is_none() || row.spin.is_some() {
+            let path = &mut self.paths[island];
+            // A chain of which parts are left out is another one.
+            if path
+                .as_ref()
+                .is_none_or(|path| !dual.is_path(island, path.as_ref()))
+            {
+                *path = Some(dual.path(island));
+            }
+            if path.iter().flatten().next().is_none() || row.spin.is_some() {
                 return false;
             }
             self.sides.add(index, row, second);

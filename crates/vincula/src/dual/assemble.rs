@@ -7,7 +7,6 @@ use crate::body::affine::Inverse;
 use crate::integrate::newton::NewtonBlock;
 use crate::math::lanes::{gather, place};
 use crate::math::small::*;
-use crate::model::Model;
 
 /// What a body contributes with.
 pub(super) struct Response {
@@ -30,27 +29,17 @@ impl End<'_> {
 }
 
 impl Dual {
-    pub(super) fn assemble(&mut self, model: &Model, work: &[NewtonBlock]) {
+    pub(super) fn assemble(&mut self, work: &[NewtonBlock]) {
         self.assemble_nets(work);
         let others = self
             .islands
             .iter_mut()
             .filter(|island| island.net.is_none());
         others.for_each(|island| island.matrix.clear());
-        if self.islands.iter().all(|island| island.net.is_some()) {
-            return;
-        }
-        for body in 0..model.bodies.len() {
+        self.assemble_strand();
+        for k in 0..self.unnetted.len() {
+            let body = self.unnetted[k] as usize;
             let range = self.starts[body]..self.starts[body + 1];
-            if range.is_empty() {
-                continue;
-            }
-            let island = self
-                .joints_place(self.incidences[range.start].joint as usize)
-                .0;
-            if self.islands[island].net.is_some() {
-                continue;
-            }
             if let Some(hub) = self.hubs[body] {
                 self.add_hub(body, hub, work);
                 continue;

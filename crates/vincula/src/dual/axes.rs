@@ -387,7 +387,7 @@ impl Dual {
             return Ok(());
         }
         self.linearize(model, work, false, true);
-        self.assemble(model, work);
+        self.assemble(work);
         self.measure_axes(work);
         self.replace_compliance(|row| row.rate_equation(h, 0.0).0);
         for island in &mut self.islands {

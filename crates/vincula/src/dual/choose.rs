@@ -52,8 +52,8 @@ pub(super) struct Decision {
 }
 
 /// A solver with its name and the reason for it.
-struct Choice {
-    solver: Solver,
+pub(super) struct Choice {
+    pub solver: Solver,
     name: &'static str,
     why: &'static str,
     flops: f64,
@@ -243,7 +243,7 @@ fn choose_tree(pattern: &Arc<Pattern>) -> Option<Choice> {
 }
 
 /// The solver of an island without hubs.
-fn choose(pattern: &Arc<Pattern>, choice: SolverChoice, threads: usize) -> Choice {
+pub(super) fn choose(pattern: &Arc<Pattern>, choice: SolverChoice, threads: usize) -> Choice {
     let report = classify(pattern);
     let component = &report.components[0];
     let cholesky = || -> Solver {

@@ -5,7 +5,7 @@ use vincula_blocks::{BlockMatrix, Refinement};
 use super::axles::Axles;
 use super::border::Border;
 use super::choose::{Draft, Solver};
-use super::linearize::JointRows;
+use super::linearize::{JointRows, SideRows};
 use super::net::Net;
 use super::plan::{IslandPlan, SolverChoice};
 use super::ports::{NO_PORT, PORTS, PortBlock};
@@ -34,6 +34,27 @@ pub(crate) struct Island {
 }
 
 impl Island {
+    /// Joints, in the order of the nodes of a matrix, and what solves it.
+    pub(super) fn new(
+        joints: Vec<usize>,
+        matrix: BlockMatrix,
+        solver: Solver,
+        plan: IslandPlan,
+    ) -> Island {
+        let rows = matrix.pattern().dimension();
+        Island {
+            joints,
+            matrix,
+            solver,
+            refinement: Refinement::new(rows),
+            refine: false,
+            rhs: vec![0.0; rows],
+            chosen: Vec::new(),
+            plan,
+            net: None,
+        }
+    }
+
     pub(super) fn factor(&mut self) -> Result<(), DualFault> {
         let factored = match &mut self.solver {
             Solver::Direct(solver) => solver.factor(&self.matrix),
@@ -202,6 +223,9 @@ impl Dual {
             border: Border::default(),
             altered: Vec::new(),
             touched: Vec::new(),
+            unnetted: Vec::new(),
+            turning: Vec::new(),
+            strand: None,
             offsets,
             incidences,
             starts,
@@ -210,7 +234,7 @@ impl Dual {
             places: vec![(0, 0); model.joints.len()],
             hubs: vec![None; incident.len()],
             holds: Vec::new(),
-            all_simple: false,
+            loading: Vec::new(),
         };
         dual.holds = (0..incident.len())
             .map(|body| match dual.is_simple(body) {
@@ -227,10 +251,20 @@ impl Dual {
         );
         dual.index_edges();
         dual.axles = Axles::new(&mut dual, model);
-        dual.all_simple = !dual.holds.contains(&Hold::Otherwise);
+        let other = |side: &SideRows| {
+            let body = side.body();
+            body.is_some_and(|body| dual.holds[body] == Hold::Otherwise)
+        };
+        let joints = (0u32..).zip(&dual.joints);
+        let loading = joints.filter(|(_, rows)| other(&rows.a) || other(&rows.b));
+        dual.loading = loading.map(|j| j.0).collect();
         dual.squares = Squares::new(model, &dual.joints, &dual.offsets);
+        let turns = |rows: &JointRows| rows.a.count != rows.squares.1;
+        let joints = (0u32..).zip(&dual.joints);
+        dual.turning = joints.filter(|j| turns(j.1)).map(|j| j.0).collect();
         dual.plan_nets();
         dual.add_border(model);
+        dual.strand = dual.find_strand().map(Box::new);
         dual
     }
 
@@ -257,18 +291,9 @@ impl Dual {
         };
         let decision = self.decide(&draft, choice);
         self.place_hubs(index, joints.len(), &decision.hubs);
-        let pattern = decision.pattern;
-        self.islands.push(Island {
-            matrix: BlockMatrix::zeros(&pattern),
-            solver: decision.solver,
-            refinement: Refinement::new(pattern.dimension()),
-            refine: false,
-            rhs: vec![0.0; pattern.dimension()],
-            chosen: Vec::new(),
-            plan: decision.plan,
-            net: None,
-            joints,
-        });
+        let matrix = BlockMatrix::zeros(&decision.pattern);
+        let island = Island::new(joints, matrix, decision.solver, decision.plan);
+        self.islands.push(island);
     }
 
     /// Whether all joints of a body are points that have a port.

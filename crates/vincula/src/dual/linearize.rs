@@ -211,10 +211,8 @@ impl Dual {
         if responds {
             respond(self.level, work, &mut self.ports);
         }
-        for (rows, joint) in self.joints.iter().zip(&model.joints) {
-            if rows.a.count == rows.squares.1 {
-                continue;
-            }
+        for &index in &self.turning {
+            let (rows, joint) = (&self.joints[index as usize], &model.joints[index as usize]);
             let (a, b) = if moved {
                 (
                     carried_before(&joint.a, work),

@@ -22,6 +22,7 @@ pub(crate) mod ports;
 mod reach;
 mod redundancy;
 pub(crate) mod squares;
+mod strand;
 mod sweeps;
 mod ties;
 mod turning;
@@ -31,6 +32,7 @@ pub(crate) use passes::{Joints, larger};
 pub(crate) use path::Path;
 pub use plan::{IslandPlan, SolverChoice};
 pub use redundancy::{AnalysisError, GAP_TOLERANCE, JointAnalysis, MOST_ROWS, RedundantJoint};
+pub(crate) use strand::{AFTER, BEFORE};
 pub(crate) use ties::MOST_TIES;
 
 use vincula_blocks::FactorError;
@@ -49,6 +51,7 @@ use island::Island;
 use linearize::{GeneralRow, JointRows, SideRows};
 use ports::{NO_PORT, PortBlock};
 use squares::Squares;
+use strand::Strand;
 
 /// One joint seen from a body: which joint, and whether the body is its first end.
 #[derive(Clone, Copy, Debug)]
@@ -96,8 +99,8 @@ pub struct Dual {
     holds: Vec<Hold>,
     /// Square rows of bodies that have little else.
     axles: Axles,
-    /// Whether ports and axles are all there is.
-    all_simple: bool,
+    /// Joints at a body that is held in another way than by ports and axles.
+    loading: Vec<u32>,
     /// Points of the bodies, by block.
     ports: Vec<PortBlock>,
     level: Level,
@@ -109,6 +112,11 @@ pub struct Dual {
     altered: Vec<bool>,
     /// Of each island: whether contacts may touch it in this step.
     touched: Vec<bool>,
+    /// Bodies of islands that are no nets, and joints with gradients that are found one by one.
+    unnetted: Vec<u32>,
+    turning: Vec<u32>,
+    /// A long chain, of which steps may leave out what nothing touches.
+    strand: Option<Box<Strand>>,
     /// Right-hand side, then solution, one per row of the model.
     pub(crate) lambda: Vec<f64>,
 }
@@ -155,7 +163,8 @@ impl Dual {
             return Ok(());
         }
         self.linearize(model, work, true, true);
-        self.assemble(model, work);
+        self.rest_spans();
+        self.assemble(work);
         self.soften(work, scheme, projects);
         for island in &mut self.islands {
             island.factor()?;
@@ -212,11 +221,8 @@ impl Dual {
     /// Puts the constraint forces `−Jᵀλ` on the bodies; those at points wait for `put_loads`, and
     /// those of bodies with ports and axles alone are found there.
     pub(crate) fn load(&mut self, work: &mut [NewtonBlock]) {
-        let joints = match self.all_simple {
-            true => &[],
-            false => &self.joints[..],
-        };
-        for (index, rows) in joints.iter().enumerate() {
+        for index in self.loading.iter().map(|&joint| joint as usize) {
+            let rows = &self.joints[index];
             let lambda = &self.lambda[self.offsets[index]..self.offsets[index + 1]];
             for side in [&rows.a, &rows.b] {
                 let other = |body: &usize| self.holds[*body] == Hold::Otherwise;

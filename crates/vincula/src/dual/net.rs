@@ -49,6 +49,13 @@ impl Dual {
         for island in 0..self.islands.len() {
             self.islands[island].net = self.plan_net(island);
         }
+        for body in 0..self.starts.len() - 1 {
+            let first = self.incidences[self.starts[body]..self.starts[body + 1]].first();
+            let island = first.map(|at| self.island_of_joint(at.joint as usize));
+            if island.is_some_and(|island| self.islands[island].net.is_none()) {
+                self.unnetted.push(body as u32);
+            }
+        }
     }
 
     fn plan_net(&self, island: usize) -> Option<Net> {

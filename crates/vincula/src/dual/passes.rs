@@ -233,6 +233,9 @@ impl Dual {
         &mut self,
         pass: impl Fn(&Joints<'_>, Range<usize>, &[PortBlock], &mut [f64]) -> f64 + Sync,
     ) -> f64 {
+        if let Some(live) = self.live_joints() {
+            return self.each_live_joint(live, pass);
+        }
         let count = self.joints.len();
         let (threads, middle) = match count >= WORTH {
             true => (self.threads, count / 2),
@@ -251,6 +254,25 @@ impl Dual {
         );
         self.lambda = lambda;
         larger(a, b)
+    }
+
+    /// The same over some stretches of them, which are given back.
+    fn each_live_joint(
+        &mut self,
+        live: Vec<Range<usize>>,
+        pass: impl Fn(&Joints<'_>, Range<usize>, &[PortBlock], &mut [f64]) -> f64,
+    ) -> f64 {
+        let mut lambda = std::mem::take(&mut self.lambda);
+        let (joints, ports) = self.split();
+        let mut worst = 0.0;
+        for range in &live {
+            let rows = joints.offsets[range.start]..joints.offsets[range.end];
+            let found = pass(&joints, range.clone(), ports, &mut lambda[rows]);
+            worst = larger(found, worst);
+        }
+        self.lambda = lambda;
+        self.return_live(live);
+        worst
     }
 
     /// Right-hand side: the violation C of every row at the iterate, whose places are known.

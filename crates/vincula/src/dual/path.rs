@@ -35,6 +35,12 @@ impl Dual {
         pattern.edges().len() + 1 == pattern.nodes()
     }
 
+    /// Whether this is what `path` says of an island.
+    pub(crate) fn is_path(&self, island: usize, path: Option<&Path>) -> bool {
+        let nodes = self.islands[island].matrix.pattern().nodes();
+        path.is_none_or(|path| path.len() == nodes)
+    }
+
     /// The order of an island's joints, if they make a chain with two ends and have three rows
     /// each.
     pub(crate) fn path(&self, island: usize) -> Option<Path> {

@@ -28,6 +28,11 @@ impl Dual {
         Some((island, self.islands[island].plan.unknowns))
     }
 
+    /// Rows of an island that are looked at in this step.
+    pub(crate) fn rows_in(&self, island: usize) -> usize {
+        self.islands[island].matrix.pattern().dimension()
+    }
+
     /// Calls `visit` with the island and the number of every row of every joint.
     pub(crate) fn for_each_row(&self, mut visit: impl FnMut(usize, usize)) {
         for joint in 0..self.joints.len() {

@@ -31,8 +31,9 @@ pub(super) fn commit(
     if let Some(error) = runaway(model, state, work, h) {
         return Err(error);
     }
-    if work.active.len() < state.memory.len() {
-        for &index in &work.active {
+    let quiet = || work.runs.iter().flat_map(|runs| runs.blocks());
+    if work.active.len() + quiet().count() < state.memory.len() {
+        for index in work.active.iter().copied().chain(quiet()) {
             state.memory[index].clone_from(&work.memory[index]);
         }
     } else {

@@ -342,14 +342,6 @@ pub(super) fn stop_approach(
 /// of its contact forces that lasted, and is what it was for the rest. The torque of joint forces
 /// would turn a body before the contact can hold it, so that only their stress is kept.
 pub(super) fn forget_blows(state: &State, work: &mut Workspace) {
-    work.lasting.clear();
-    work.lasting.resize(work.dual.islands(), [0.0; 2]);
-    work.stage.add_lasting(
-        &work.contacts.points,
-        &state.contacts,
-        &work.dual,
-        &mut work.lasting,
-    );
     let lasting = &work.lasting;
     for &index in &work.active {
         let (n, past) = (&mut work.newton[index], &state.memory[index]);
@@ -369,6 +361,19 @@ pub(super) fn forget_blows(state: &State, work: &mut Workspace) {
             work.total[row] = before + kept * (work.total[row] - before);
         }
     });
+}
+
+/// Finds which part of contact forces lasted; returns it for the chain of which parts are left out.
+pub(super) fn find_lasting(state: &State, work: &mut Workspace) -> Option<f64> {
+    work.lasting.clear();
+    work.lasting.resize(work.dual.islands(), [0.0; 2]);
+    work.stage.add_lasting(
+        &work.contacts.points,
+        &state.contacts,
+        &work.dual,
+        &mut work.lasting,
+    );
+    part(work.lasting[work.dual.strand_island()?])
 }
 
 /// The part of contact forces that lasted, if there were any.

@@ -16,6 +16,9 @@ pub(super) fn advance_free_bodies(model: &Model, state: &State, work: &mut Works
     for (index, past) in state.blocks.iter().enumerate() {
         let kick: &KickBlock = &work.kicks[index.min(work.kicks.len() - 1)];
         let next = &mut work.next[index];
+        if work.quiet[index] {
+            continue;
+        }
         if work.sleep.rests(index) {
             next.clone_from(past);
             continue;

@@ -1,13 +1,14 @@
 //! The velocity at the end of a step.
 
 use super::commit::write_down;
-use super::contact::{forget_blows, stop_approach, turn_loose};
+use super::contact::{find_lasting, forget_blows, stop_approach, turn_loose};
 use super::error::{dual_fault, inverted};
 use super::halves::{Around, At};
 use super::{StepError, StepReport, Workspace};
 use crate::dual::DualFault;
 use crate::integrate::{Integrator, Scheme, newton, tempered};
 use crate::model::{Control, Model, State};
+use crate::stream::runs;
 
 /// The velocity that follows from the new pose; the default and RATTLE make it one that the
 /// joints allow.
@@ -81,7 +82,7 @@ fn project_velocity(
     // more than one iteration it is not: where light bodies hang between heavy ones, a small
     // turn changes the forces much.
     let touched = !work.contacts.points.is_empty() && work.stage.touches_joints();
-    let renew = touched || report.iterations > 1;
+    let renew = touched || report.iterations > 1 || work.dual.is_short();
     work.dual
         .start_rates(model, &work.newton, scheme.h, !renew)?;
     if renew {
@@ -147,6 +148,11 @@ fn project_velocity(
         }
     }
     stop_approach(model, state, work, scheme, report)?;
+    let kept = match touched {
+        true => find_lasting(state, work),
+        false => None,
+    };
+    work.is_sound &= runs::finish_second(state, work, scheme.h, kept);
     work.average_multipliers();
     if touched {
         forget_blows(state, work);

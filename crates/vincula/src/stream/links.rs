@@ -302,7 +302,7 @@ impl Links {
 
 kernel! {
     /// Puts the forces of nine joints in a row at the points of the bodies between them.
-    fn put_run(forces: &[[f64; 3]; LANES + 1], at_points: &mut Points) = put_run_lanes
+    pub(super) fn put_run(forces: &[[f64; 3]; LANES + 1], at_points: &mut Points) = put_run_lanes
 }
 
 #[inline(always)]

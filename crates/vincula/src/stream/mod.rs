@@ -32,6 +32,7 @@ mod mesh;
 mod passes;
 mod record;
 mod room;
+pub(crate) mod runs;
 #[cfg(test)]
 mod tests;
 mod web;

@@ -1,0 +1,246 @@
+//! A stretch of a chain as its two ends feel it.
+//!
+//! A link gives way at two points, under forces at either of them. So does any number of links tied
+//! together: the ties in between are eliminated one after the other, and what is left has the form
+//! of a single link. Forces at the ends then say what the ties carry, from the last one back.
+
+/// A vector.
+type V = [f64; 3];
+/// Three by three numbers, row-major.
+type M = [f64; 9];
+
+/// Entries smaller than this are none: an end that hardly feels the other one would fill with
+/// numbers that are slow to compute with.
+const NOTHING: f64 = 1e-200;
+/// What a pivot must have of the product of its diagonal.
+const SAFE: f64 = 1e-12;
+
+/// Something with two ends that forces move.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Bridge {
+    /// Displacement of each end under forces at it, symmetric, m/N.
+    pub own: [M; 2],
+    /// Displacement of the first end under forces at the second, m/N.
+    pub mutual: M,
+    /// Where the ends are without forces, m.
+    pub places: [V; 2],
+}
+
+/// A tie that was eliminated: what it carries follows from the forces at the ends of the bridge.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tie {
+    /// Without forces, N.
+    alone: V,
+    /// Per force at the first end of the bridge, and at the second end of the link behind the tie.
+    first: M,
+    last: M,
+}
+
+impl Bridge {
+    /// Where the ends are under forces at them, m.
+    pub fn places_under(&self, [first, second]: [&V; 2]) -> [V; 2] {
+        let [a, b] = &self.places;
+        let one = add(&times(&self.own[0], first), &times(&self.mutual, second));
+        let two = add(
+            &transposed_times(&self.mutual, first),
+            &times(&self.own[1], second),
+        );
+        [add(a, &one), add(b, &two)]
+    }
+
+    /// Ties the second end to the first end of `next`. The tie pulls this one back with what it carries,
+    /// and pushes the next one. Nothing if it could not be eliminated.
+    #[inline(always)]
+    pub fn extend(&mut self, next: &Bridge) -> Option<Tie> {
+        let mut k = self.own[1];
+        for (k, x) in k.iter_mut().zip(&next.own[0]) {
+            *k += x;
+        }
+        let inverse = inverse(&k)?;
+        let gap: V = std::array::from_fn(|i| self.places[1][i] - next.places[0][i]);
+        let tie = Tie {
+            alone: times(&inverse, &gap),
+            first: product_transposed(&inverse, &self.mutual),
+            last: product(&inverse, &next.mutual),
+        };
+        let moved = times(&self.mutual, &tie.alone);
+        let carried = transposed_times(&next.mutual, &tie.alone);
+        let taken = product(&self.mutual, &tie.first);
+        let given = transposed_product(&next.mutual, &tie.last);
+        for i in 0..9 {
+            self.own[0][i] -= taken[i];
+            self.own[1][i] = next.own[1][i] - given[i];
+        }
+        self.mutual = product(&self.mutual, &tie.last).map(flushed);
+        for i in 0..3 {
+            self.places[0][i] -= moved[i];
+            self.places[1][i] = next.places[1][i] + carried[i];
+        }
+        Some(tie)
+    }
+}
+
+impl Tie {
+    /// What it carries under forces at the first end of the bridge and at the second end of the link
+    /// behind it, N.
+    #[inline(always)]
+    pub fn force(&self, first: &V, last: &V) -> V {
+        let (one, two) = (times(&self.first, first), times(&self.last, last));
+        std::array::from_fn(|i| self.alone[i] + one[i] - two[i])
+    }
+}
+
+fn flushed(x: f64) -> f64 {
+    if x.abs() < NOTHING { 0.0 } else { x }
+}
+
+/// Inverse of a symmetric matrix, if it is safely positive definite.
+#[inline(always)]
+fn inverse(k: &M) -> Option<M> {
+    let [xx, xy, xz, _, yy, yz, _, _, zz] = *k;
+    let (a, b, c) = (yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy);
+    let det = xx * a + xy * b + xz * c;
+    if !(det > SAFE * (xx * yy * zz)) {
+        return None;
+    }
+    let per = 1.0 / det;
+    let (a, b, c) = (a * per, b * per, c * per);
+    let (d, e) = ((xx * zz - xz * xz) * per, (xy * xz - xx * yz) * per);
+    let f = (xx * yy - xy * xy) * per;
+    Some([a, b, c, b, d, e, c, e, f])
+}
+
+#[inline(always)]
+fn add(a: &V, b: &V) -> V {
+    [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
+}
+
+#[inline(always)]
+fn times(m: &M, x: &V) -> V {
+    let row = |i: usize| m[i] * x[0] + m[i + 1] * x[1] + m[i + 2] * x[2];
+    [row(0), row(3), row(6)]
+}
+
+#[inline(always)]
+fn transposed_times(m: &M, x: &V) -> V {
+    let column = |i: usize| m[i] * x[0] + m[i + 3] * x[1] + m[i + 6] * x[2];
+    [column(0), column(1), column(2)]
+}
+
+#[inline(always)]
+fn product(a: &M, b: &M) -> M {
+    std::array::from_fn(|k| {
+        let (r, c) = (k / 3 * 3, k % 3);
+        a[r] * b[c] + a[r + 1] * b[c + 3] + a[r + 2] * b[c + 6]
+    })
+}
+
+/// A Bᵀ.
+#[inline(always)]
+fn product_transposed(a: &M, b: &M) -> M {
+    std::array::from_fn(|k| {
+        let (r, c) = (k / 3 * 3, k % 3 * 3);
+        a[r] * b[c] + a[r + 1] * b[c + 1] + a[r + 2] * b[c + 2]
+    })
+}
+
+/// Aᵀ B.
+#[inline(always)]
+fn transposed_product(a: &M, b: &M) -> M {
+    std::array::from_fn(|k| {
+        let (r, c) = (k / 3, k % 3);
+        a[r] * b[c] + a[r + 3] * b[c + 3] + a[r + 6] * b[c + 6]
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BlockMatrix, Dense, Factorization, Pattern};
+
+    /// Numbers that look arbitrary and are the same every time.
+    fn numbers(seed: usize) -> impl FnMut() -> f64 {
+        let mut state = seed as u64 + 1;
+        move || {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5
+        }
+    }
+
+    /// A link whose two ends give way like those of something with mass.
+    fn link(seed: usize) -> Bridge {
+        let mut next = numbers(seed);
+        let half: [f64; 36] = std::array::from_fn(|_| next());
+        let full = |i: usize, j: usize| -> f64 {
+            let sum: f64 = (0..6).map(|k| half[6 * i + k] * half[6 * j + k]).sum();
+            sum + if i == j { 0.5 } else { 0.0 }
+        };
+        let block = |r: usize, c: usize| std::array::from_fn(|k| full(r + k / 3, c + k % 3));
+        Bridge {
+            own: [block(0, 0), block(3, 3)],
+            mutual: block(0, 3),
+            places: [[next(), next(), next()], [next(), next(), next()]],
+        }
+    }
+
+    #[test]
+    fn ties_carry_what_the_whole_chain_says() {
+        let links: Vec<Bridge> = (0..7).map(link).collect();
+        let (first, last) = ([0.3, -0.7, 0.2], [1.1, 0.4, -0.6]);
+        let mut whole = links[0];
+        let ties: Vec<Tie> = links[1..]
+            .iter()
+            .map(|next| whole.extend(next).unwrap())
+            .collect();
+        // All ties at once: (own + own) λ − coupling of neighbours = gap.
+        let count = ties.len();
+        let edges: Vec<(usize, usize)> = (1..count).map(|k| (k - 1, k)).collect();
+        let pattern = Pattern::new(&vec![3; count], &edges).unwrap();
+        let mut matrix = BlockMatrix::zeros(&pattern);
+        let mut rows = vec![0.0; 3 * count];
+        for k in 0..count {
+            let (here, next) = (&links[k], &links[k + 1]);
+            for i in 0..9 {
+                matrix.diagonal_mut(k)[i] = here.own[1][i] + next.own[0][i];
+                if k + 1 < count {
+                    matrix.edge_mut(k)[i] = -next.mutual[i];
+                }
+            }
+            for i in 0..3 {
+                rows[3 * k + i] = here.places[1][i] - next.places[0][i];
+            }
+        }
+        let (one, two) = (
+            transposed_times(&links[0].mutual, &first),
+            times(&links[count].mutual, &last),
+        );
+        for i in 0..3 {
+            rows[i] += one[i];
+            rows[3 * (count - 1) + i] -= two[i];
+        }
+        let mut dense = Dense::symbolic(&pattern);
+        dense.factor(&matrix).unwrap();
+        dense.solve(&mut rows).unwrap();
+        let mut behind = last;
+        for k in (0..count).rev() {
+            let force = ties[k].force(&first, &behind);
+            for i in 0..3 {
+                assert!((force[i] - rows[3 * k + i]).abs() < 1e-12);
+            }
+            behind = force.map(|f| -f);
+        }
+        let ends = whole.places_under([&first, &last]);
+        let start = links[0].places_under([&first, &behind])[0];
+        for i in 0..3 {
+            assert!((ends[0][i] - start[i]).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn an_end_that_does_not_give_way_is_refused() {
+        let mut stiff = Bridge::default();
+        assert!(stiff.extend(&Bridge::default()).is_none());
+    }
+}
