@@ -9,7 +9,7 @@ use vincula_exchange::OutputDir;
 use vincula_scenes::{Entry, Kind, Param, find, gallery as scenes};
 
 use crate::args::RunArgs;
-use crate::engine::{Engine, describe_plan, kinds_of_islands};
+use crate::engine::{ContactWishes, Engine, describe_plan, kinds_of_islands};
 use crate::fault::Fault;
 use crate::output;
 use crate::progress::Progress;
@@ -39,7 +39,10 @@ pub fn run(request: &RunArgs) -> Result<(), Fault> {
         request.method,
         request.integrator,
         request.solver,
-        request.contact,
+        ContactWishes {
+            solver: request.contact,
+            accuracy: request.contact_accuracy,
+        },
         request.threads.unwrap_or(1) as usize,
         request.sleep,
     )?;

@@ -44,6 +44,14 @@ pub enum Engine {
     Classic(Box<ClassicEngine>),
 }
 
+/// How contacts are to be solved.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ContactWishes {
+    pub solver: ContactSolver,
+    /// Violation of Coulomb's law that steps are solved to, relative to the largest force.
+    pub accuracy: Option<f64>,
+}
+
 /// Affine bodies with exact joints.
 pub struct AffineEngine {
     state: State,
@@ -58,7 +66,7 @@ impl Engine {
         method: Method,
         integrator: Option<Integrator>,
         solver: Option<SolverChoice>,
-        contact: ContactSolver,
+        contact: ContactWishes,
         threads: usize,
         sleeping: bool,
     ) -> Result<Engine, Fault> {
@@ -72,6 +80,12 @@ impl Engine {
             if solver.is_some() {
                 return Err(Fault::Request(format!(
                     "--solver belongs to --method affine; {} has its own",
+                    method.name()
+                )));
+            }
+            if contact.accuracy.is_some() {
+                return Err(Fault::Request(format!(
+                    "--contact-accuracy belongs to --method affine; {} has its own",
                     method.name()
                 )));
             }
@@ -91,7 +105,8 @@ impl Engine {
         }
         let settings = Settings {
             solver: solver.unwrap_or_default(),
-            contact_solver: contact,
+            contact_solver: contact.solver,
+            contact_accuracy: contact.accuracy,
             threads,
             sleeping,
             ..Settings::with_integrator(integrator.unwrap_or(scene.integrator))

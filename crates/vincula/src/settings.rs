@@ -35,6 +35,11 @@ pub struct Settings {
     pub contact_tolerance: f64,
     /// Sweeps over the contacts at most, in each stage.
     pub sweep_limit: usize,
+    /// Violation of Coulomb's law, relative to the largest force, that every step is solved to,
+    /// whatever it takes within reason; a step that ends with more says so in
+    /// [`StepReport::contact_residual`](crate::step::StepReport::contact_residual). None spends what
+    /// is mostly enough, which in large piles leaves up to a few per cent.
+    pub contact_accuracy: Option<f64>,
     /// Whether loose bodies that lie still together fall asleep: they are neither looked at nor
     /// moved until something touches them. Off by default.
     pub sleeping: bool,
@@ -56,6 +61,7 @@ impl Default for Settings {
             cone_tolerance: 1e-9,
             contact_tolerance: 1e-10,
             sweep_limit: 200,
+            contact_accuracy: None,
             sleeping: false,
             level: detected(),
         }

@@ -11,10 +11,12 @@
 //! to a [`Response`]: a chain (`strung.rs`), a net (`netted.rs`), bodies (`linked.rs`) or a full matrix
 //! (`dense.rs`). The inner way comes near the law from anywhere in about ten steps, but then meets it
 //! slowly; Newton's method wanders far from it and meets it in two or three. From a good guess it mostly
-//! finds the law by itself (`direct/guess.rs`).
+//! finds the law by itself (`direct/guess.rs`). Where contacts jam, rounds of softer laws lead there
+//! (`direct/multipliers.rs`).
 
 mod guess;
 mod inner;
+mod multipliers;
 mod polish;
 
 use super::block::Block;
@@ -22,6 +24,7 @@ use super::dense::{ConeReport, triple};
 use super::interior::{Pair, Scaling};
 use super::{Triple, violation};
 use guess::Piece;
+use multipliers::Round;
 
 /// Steps through the inside at most.
 const STEPS: usize = 50;
@@ -95,6 +98,7 @@ pub struct Direct {
     best_slip: Vec<f64>,
     before: [Vec<f64>; 2],
     pieces: Vec<Piece>,
+    round: Round,
     /// Of each contact: the pair, its scaling, what a step aims at, and the step that is tried.
     pairs: Vec<Pair>,
     scalings: Vec<Scaling>,

@@ -123,6 +123,11 @@ impl Linked {
     pub fn solve(&mut self, tolerance: f64) -> ConeReport {
         self.law.solve(&mut self.bodies, tolerance)
     }
+
+    /// The same by the method of multipliers, with at most so many steps.
+    pub fn settle(&mut self, tolerance: f64, most: usize) -> ConeReport {
+        self.law.settle(&mut self.bodies, tolerance, most)
+    }
 }
 
 impl Bodies {

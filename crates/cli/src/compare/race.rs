@@ -3,14 +3,13 @@
 use std::time::Instant;
 
 use glam::DVec3;
-use vincula::contact::ContactSolver;
 use vincula::contact::{Contacts, detect};
 use vincula::diagnostics::{energy, worst_gap};
 use vincula::model::Control;
 use vincula_scenes::{Scene, View};
 
 use super::Contestant;
-use crate::engine::Engine;
+use crate::engine::{ContactWishes, Engine};
 
 /// Looks at a run, at most.
 const LOOKS: usize = 400;
@@ -92,7 +91,7 @@ pub(super) fn run(
         contestant.method,
         contestant.integrator,
         None,
-        ContactSolver::Automatic,
+        ContactWishes::default(),
         1,
         false,
     ) {

@@ -171,3 +171,24 @@ fn a_failed_simulation_reports_the_last_good_state() {
     assert!(report["error"].as_str().is_some_and(|why| !why.is_empty()));
     assert!(listing_of(&directory).is_empty(), "nothing is half-written");
 }
+
+#[test]
+fn an_accuracy_of_contacts_is_a_part() {
+    for part in ["0", "-1e-6", "1", "nan", "small"] {
+        refused(
+            &["run", "pile", &format!("--contact-accuracy={part}")],
+            &["--contact-accuracy", "between 0 and 1", "1e-6"],
+        );
+    }
+    refused(
+        &[
+            "run",
+            "pendulum",
+            "--method",
+            "rigid-rk4",
+            "--contact-accuracy",
+            "1e-6",
+        ],
+        &["--contact-accuracy belongs to --method affine"],
+    );
+}

@@ -18,7 +18,8 @@ use crate::integrate::newton::NewtonBlock;
 use crate::math::small::*;
 use crate::math::union::Union;
 
-/// Violation of the law, relative to the largest force, at which a solve ends.
+/// Violation of the law, relative to the largest force, at which a solve ends that is not asked for
+/// another.
 const TOLERANCE: f64 = 1e-6;
 /// The same for a solve of all at once, with which nothing else is tried.
 const ENOUGH: f64 = 1e-5;
@@ -27,6 +28,38 @@ const FEWEST: usize = 30;
 const ROWS: usize = 100_000;
 /// Error of a gap or a sliding distance that does not matter, m.
 const SLACK: f64 = 1e-5;
+
+/// What a solve by products is to reach, and with how many of them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Effort {
+    tolerance: f64,
+    slack: f64,
+    most: usize,
+    /// Products of a group at most, times its contacts.
+    rows: usize,
+}
+
+impl Effort {
+    /// As good as so many products are, with what does not matter left over.
+    pub fn within(most: usize) -> Effort {
+        Effort {
+            tolerance: TOLERANCE,
+            slack: SLACK,
+            most,
+            rows: ROWS,
+        }
+    }
+
+    /// To a violation of the law.
+    pub fn to(tolerance: f64, most: usize) -> Effort {
+        Effort {
+            tolerance,
+            slack: 0.0,
+            most,
+            rows: usize::MAX,
+        }
+    }
+}
 
 /// Memory of the solver.
 #[derive(Debug, Default)]
@@ -57,15 +90,15 @@ enum Kind {
 }
 
 impl Coupled {
-    /// Solves all rows with the joints inside, group by group, with at most `most` products each.
-    /// Movers end where the forces put them. Returns the products, counted as if all groups had been one.
+    /// Solves all rows with the joints inside, group by group. Movers end where the forces put them.
+    /// Returns the products, counted as if all groups had been one.
     pub fn solve(
         &mut self,
         rows: &mut [ContactRow],
         movers: &mut Movers,
         dual: &mut Dual,
         work: &[NewtonBlock],
-        most: usize,
+        effort: Effort,
         again: bool,
     ) -> usize {
         self.groups.find(rows, movers);
@@ -87,7 +120,7 @@ impl Coupled {
                 if steps > 0 {
                     self.settle(movers, dual, false);
                 }
-                spent += count * self.solve_group(group, rows, movers, dual, most);
+                spent += count * self.solve_group(group, rows, movers, dual, effort);
             }
         }
         self.settle(movers, dual, one);
@@ -143,7 +176,7 @@ impl Coupled {
         rows: &mut [ContactRow],
         movers: &mut Movers,
         dual: &mut Dual,
-        most: usize,
+        effort: Effort,
     ) -> usize {
         self.take(group, rows, movers);
         let Coupled {
@@ -159,7 +192,7 @@ impl Coupled {
             ..
         } = self;
         let (members, units) = groups.of(group);
-        let limit = most.min((ROWS / members.len()).max(FEWEST));
+        let limit = effort.most.min((effort.rows / members.len()).max(FEWEST));
         let contacts: &[ContactRow] = rows;
         let mut multiply = |x: &[f64], y: &mut [f64]| {
             for &unit in units {
@@ -181,9 +214,10 @@ impl Coupled {
             own,
             free,
             mu,
-            slack: SLACK,
+            slack: effort.slack,
         };
-        let report = accelerated.solve(&problem, lambda, &mut multiply, TOLERANCE, limit);
+        let tolerance = effort.tolerance;
+        let report = accelerated.solve(&problem, lambda, &mut multiply, tolerance, limit);
         for (&index, l) in members.iter().zip(lambda.chunks_exact(3)) {
             settle_on(&mut rows[index as usize], movers, &[l[0], l[1], l[2]]);
         }

@@ -10,7 +10,6 @@ use vincula_blocks::cone::{ConeReport, Delassus, Linked, NOTHING, Splitting, Tou
 
 use super::movers::{FIXED, Movers};
 use super::rows::{Arm, ContactRow};
-use crate::math::small::*;
 use crate::math::union::Union;
 
 /// Residual at which sweeps cannot be expected to do better.
@@ -125,16 +124,33 @@ impl Groups {
                 false => &self.problem.lambda,
             };
             for (&k, l) in self.order[range].iter().zip(lambda.chunks_exact(3)) {
-                let row = &mut rows[k as usize];
-                let next = [l[0], l[1], l[2]];
-                let change = sub(&next, &row.lambda);
-                row.lambda = next;
-                row.push(movers, &change);
+                rows[k as usize].take(movers, [l[0], l[1], l[2]]);
             }
             iterations += report.sweeps + report.newton;
             worst = worst.map(|worst| worst.max(report.residual));
         }
         (iterations, worst)
+    }
+
+    /// Solves all contacts, of bodies without joints, as one problem by the method of multipliers,
+    /// with at most so many steps.
+    pub fn settle(
+        &mut self,
+        rows: &mut [ContactRow],
+        movers: &mut Movers,
+        tolerance: f64,
+        most: usize,
+    ) -> ConeReport {
+        let all = 0..rows.len();
+        self.order.clear();
+        self.order.extend(all.clone().map(|k| k as u32));
+        self.link(all, rows, movers);
+        self.linked.plan();
+        let report = self.linked.settle(tolerance, most);
+        for (row, l) in rows.iter_mut().zip(self.linked.lambda().chunks_exact(3)) {
+            row.take(movers, [l[0], l[1], l[2]]);
+        }
+        report
     }
 
     fn solve_group(

@@ -261,6 +261,13 @@ impl ContactRow {
         }
     }
 
+    /// Takes another force, and moves the bodies by the change.
+    pub fn take(&mut self, movers: &mut Movers, next: V3) {
+        let change = sub(&next, &self.lambda);
+        self.lambda = next;
+        self.push(movers, &change);
+    }
+
     /// Notes a change of the force, by which the bodies were moved already, with those that joints
     /// hold.
     pub fn note(&self, movers: &mut Movers, change: &V3) {

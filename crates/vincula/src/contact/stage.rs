@@ -13,6 +13,7 @@
 //! A body that is found inside another is moved out at no more than [`PUSH_SPEED`], and keeps
 //! nothing of that speed.
 
+mod accurate;
 mod altered;
 mod first;
 mod outcome;
@@ -22,7 +23,7 @@ mod solve;
 
 use super::ContactPoint;
 use super::choice::ContactSolver;
-use super::coupled::Coupled;
+use super::coupled::{Coupled, Effort};
 use super::exact::{FEW_ROWS, GOOD_ENOUGH, Groups, Way};
 use super::impact::{self, Approach};
 use super::memory::{Memory, Remembered, key_of};

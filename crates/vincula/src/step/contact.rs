@@ -16,6 +16,8 @@ use crate::model::{BodyId, Control, Model, State};
 const TURNS: [usize; 3] = [4, 2, 2];
 /// More of them where contacts made limits or friction of joints change what they do.
 const MORE_TURNS: usize = 4;
+/// The same where an accuracy is asked for.
+const ACCURATE_TURNS: usize = 12;
 /// What a turn must leave of the disagreement at most for another one to be taken.
 const CONTRACTION: f64 = 0.3;
 /// Disagreement of joints and the contacts of large mechanisms that is none, m, and the same in
@@ -26,6 +28,8 @@ const AGREEMENT: [f64; 2] = [1e-6, 1e-5];
 const LAWFUL: [f64; 2] = [1e-7, 5e-7];
 /// Times at most that gaps are corrected for the curved path of rotating bodies, and in crowds.
 const BENDS: [usize; 2] = [2, 1];
+/// The same where an accuracy is asked for.
+const ACCURATE_BENDS: usize = 8;
 /// What the curved path may add to a gap before it is corrected for, m, and the same in crowds.
 const BENT: [f64; 2] = [1e-8, 1e-5];
 
@@ -135,8 +139,14 @@ pub(super) fn hold_apart(
     loop {
         report.sweeps += work.solve_contacts(turn > 0 && !changed);
         let crowd = usize::from(is_crowd(work.contacts.points.len()));
-        for _ in 0..BENDS[crowd] {
-            if work.stage.bend() <= BENT[crowd] {
+        let accurate = work.settings.contact_accuracy.is_some();
+        let bends = if accurate {
+            ACCURATE_BENDS
+        } else {
+            BENDS[crowd]
+        };
+        for _ in 0..bends {
+            if work.stage.bend() <= BENT[crowd] && is_accurate(work) {
                 break;
             }
             report.sweeps += work.solve_contacts(true);
@@ -162,6 +172,7 @@ pub(super) fn hold_apart(
             stage.weigh_again(&scene, dual);
         }
         let better = turn == 0 || off < CONTRACTION * wrong;
+        let nearer = turn == 0 || off < wrong;
         wrong = off.max(left);
         violation = Some(left);
         turn += 1;
@@ -173,7 +184,8 @@ pub(super) fn hold_apart(
         let most = turns(work) + if changed { MORE_TURNS } else { 0 };
         // Where the step is linearised again anyway, the small change can wait for that.
         let waits = || !exact && is_open(work, left);
-        if turn >= most || !(better || changed) || waits() {
+        let helps = better || changed || (nearer && !is_accurate(work));
+        if turn >= most || !helps || waits() {
             break;
         }
     }
@@ -194,6 +206,14 @@ impl Workspace {
 
 /// Turns between contacts and joints at most.
 fn turns(work: &Workspace) -> usize {
+    match work.settings.contact_accuracy {
+        Some(_) => ACCURATE_TURNS,
+        None => usual_turns(work),
+    }
+}
+
+/// The same where no accuracy is asked for.
+fn usual_turns(work: &Workspace) -> usize {
     let kind = if work.stage.is_direct() {
         Care::Exact
     } else {
@@ -202,17 +222,24 @@ fn turns(work: &Workspace) -> usize {
     TURNS[kind as usize]
 }
 
+/// Whether contacts meet the law as well as is asked for.
+fn is_accurate(work: &Workspace) -> bool {
+    let accuracy = work.settings.contact_accuracy;
+    accuracy.is_none_or(|most| work.stage.residual() <= most)
+}
+
 /// Whether contacts and joints agree that were `off` by so much, m. Where contacts of large mechanisms
 /// are solved all at once, it is enough that the law is met where the joints have moved them to.
 fn agrees(work: &Workspace, off: f64) -> bool {
     let (care, direct) = (work.stage.care(), work.stage.is_direct());
     let lawful = |most: f64| work.stage.residual() <= most;
-    match care {
+    let agree = match care {
         Care::Exact => off <= work.settings.contact_tolerance && lawful(LAWFUL[0]),
         _ if direct => lawful(LAWFUL[1]),
         Care::Good => off <= AGREEMENT[0],
         Care::Crowd => off <= AGREEMENT[1],
-    }
+    };
+    agree && is_accurate(work)
 }
 
 /// Tells the bodies that joints hold what contacts do to their places.
@@ -312,7 +339,8 @@ pub(super) fn stop_approach(
     stage.second(&scene, dual);
     note(work);
     let h = scheme.h;
-    for turn in 0..TURNS[0] {
+    let mut wrong = f64::INFINITY;
+    for turn in 0..TURNS[0].max(ACCURATE_TURNS) {
         if turn >= turns(work) {
             break;
         }
@@ -326,7 +354,10 @@ pub(super) fn stop_approach(
         }
         project_joints(work, scheme, turn == 0 && !work.dual.holds_axes());
         let off = read(work, h);
-        if agrees(work, off) {
+        // More turns than usual are taken only while they help.
+        let nearer = turn + 1 < usual_turns(work) || off < wrong;
+        wrong = off;
+        if agrees(work, off) || !nearer {
             break;
         }
     }

@@ -65,12 +65,20 @@ fn problem(seed: &mut u64, bodies: usize) -> (Linked, Delassus) {
 
 #[test]
 fn it_finds_what_a_dense_solve_finds() {
-    let mut seed = 23;
+    finds_what_a_dense_solve_finds(23, |linked| linked.solve(1e-9));
+}
+
+#[test]
+fn multipliers_find_what_a_dense_solve_finds() {
+    finds_what_a_dense_solve_finds(24, |linked| linked.settle(1e-9, 400));
+}
+
+fn finds_what_a_dense_solve_finds(mut seed: u64, solve: impl Fn(&mut Linked) -> ConeReport) {
     let mut states = [0; 3];
     for case in 0..60 {
         let (mut linked, mut dense) = problem(&mut seed, 2 + case % 9);
         linked.plan();
-        let report = linked.solve(1e-9);
+        let report = solve(&mut linked);
         assert!(report.residual <= 1e-9, "case {case}: {report:?}");
         dense.solve(1e-12, 200);
         let rows = dense.lambda.len();

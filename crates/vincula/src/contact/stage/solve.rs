@@ -12,6 +12,21 @@ impl Stage {
         work: &[NewtonBlock],
         again: bool,
     ) -> usize {
+        let count = self.solve_within(settings, dual, work, again);
+        match settings.contact_accuracy {
+            Some(accuracy) => count + self.go_on(accuracy, dual, work),
+            None => count,
+        }
+    }
+
+    /// The same, as well as it can be done for what steps are usually allowed to cost.
+    fn solve_within(
+        &mut self,
+        settings: &Settings,
+        dual: &mut Dual,
+        work: &[NewtonBlock],
+        again: bool,
+    ) -> usize {
         let (swept, left) = (self.care() == Care::Crowd, self.left());
         let share = SHARES[usize::from(again)];
         let Stage {
@@ -24,7 +39,14 @@ impl Stage {
             ..
         } = self;
         if movers.knows_own() {
-            let used = coupled.solve(rows, movers, dual, work, (left / share).max(LEAST), again);
+            let used = coupled.solve(
+                rows,
+                movers,
+                dual,
+                work,
+                Effort::within((left / share).max(LEAST)),
+                again,
+            );
             *spent += used;
             return used;
         }

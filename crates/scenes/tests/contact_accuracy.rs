@@ -1,0 +1,67 @@
+//! An accuracy that is asked for is reached in every step.
+
+use vincula::diagnostics::energy;
+use vincula::prelude::*;
+use vincula_scenes::build;
+
+/// What is asked for.
+const ACCURACY: f64 = 1e-6;
+
+/// What a run came to: the largest violation of the law, steps above the accuracy, and the most
+/// contacts.
+struct Run {
+    worst: f64,
+    above: usize,
+    contacts: usize,
+}
+
+fn run(name: &str, set: &[(&str, &str)], steps: usize, contact_accuracy: Option<f64>) -> Run {
+    let scene = build(name, set).expect("a sound scene");
+    let settings = Settings {
+        contact_accuracy,
+        ..Settings::with_integrator(scene.integrator)
+    };
+    let mut work = Workspace::new(&scene.model, settings);
+    let (control, mut state) = (Control::new(&scene.model), scene.state.clone());
+    let start = energy(&scene.model, &state).total();
+    let (mut worst, mut above, mut contacts) = (0.0f64, 0, 0);
+    for _ in 0..steps {
+        let report = step(&scene.model, &mut state, &control, &mut work, scene.h).expect("a step");
+        worst = worst.max(report.contact_residual);
+        above += usize::from(report.contact_residual > ACCURACY);
+        contacts = contacts.max(report.contacts);
+    }
+    let end = energy(&scene.model, &state).total();
+    assert!(end <= start + 1e-9 * start.abs(), "{start} to {end} J");
+    Run {
+        worst,
+        above,
+        contacts,
+    }
+}
+
+#[test]
+fn a_heap_of_mixed_bodies_meets_the_law_as_it_lands() {
+    let set = [("n", "60"), ("of", "mixed")];
+    let plain = run("pile", &set, 60, None);
+    assert!(plain.above > 0 && plain.contacts > 100, "{:e}", plain.worst);
+    let exact = run("pile", &set, 60, Some(ACCURACY));
+    assert!(exact.worst <= ACCURACY, "{:e}", exact.worst);
+}
+
+#[test]
+fn jointed_pairs_meet_the_law_as_they_land() {
+    let set = [("each", "5")];
+    let exact = run("falling-joints", &set, 70, Some(ACCURACY));
+    assert!(exact.contacts > 30, "{}", exact.contacts);
+    assert!(exact.worst <= ACCURACY, "{:e}", exact.worst);
+}
+
+#[test]
+fn ragdolls_meet_the_law_on_a_net() {
+    let set = [("n", "4"), ("nodes", "6")];
+    let plain = run("ragdolls", &set, 150, None);
+    assert!(plain.above > 0 && plain.contacts > 20, "{:e}", plain.worst);
+    let exact = run("ragdolls", &set, 150, Some(ACCURACY));
+    assert!(exact.worst <= ACCURACY, "{:e}", exact.worst);
+}

@@ -1,0 +1,50 @@
+//! Contacts solved to an accuracy that the user asks for.
+
+use super::*;
+
+/// Products at most of a group of contacts.
+const PRODUCTS: usize = 3_000;
+/// Steps at most of the method of multipliers, and times that sweeps help it on.
+const STEPS: usize = 400;
+const ROUNDS: usize = 4;
+/// Sweeps between two looks at the violation, and at most where nothing else serves.
+const LOOK: usize = 50;
+const SWEEPS: usize = 3_000;
+
+impl Stage {
+    /// Goes on with the rows of the present stage until they meet Coulomb's law to a relative
+    /// violation; returns the iterations.
+    pub(super) fn go_on(&mut self, accuracy: f64, dual: &mut Dual, work: &[NewtonBlock]) -> usize {
+        if self.residual() <= accuracy {
+            return 0;
+        }
+        let Stage {
+            rows,
+            movers,
+            groups,
+            sweeper,
+            coupled,
+            ..
+        } = self;
+        if movers.knows_own() {
+            let effort = Effort::to(accuracy, PRODUCTS);
+            return coupled.solve(rows, movers, dual, work, effort, true);
+        }
+        let linked = rows.iter().all(|r| r.is_loose() && r.spin.is_none());
+        let rounds = if linked { ROUNDS } else { SWEEPS / LOOK };
+        let mut count = 0;
+        for _ in 0..rounds {
+            if linked {
+                count += groups.settle(rows, movers, accuracy, STEPS).newton;
+                if sweep::residual(rows, movers) <= accuracy {
+                    break;
+                }
+            }
+            count += sweeper.solve(rows, movers, 0.0, LOOK).0;
+            if sweep::residual(rows, movers) <= accuracy {
+                break;
+            }
+        }
+        count
+    }
+}
