@@ -301,11 +301,13 @@ fn advance(
     work: &mut Workspace,
     h: f64,
 ) -> Result<StepReport, StepError> {
+    let mut attempts = 0;
     let (scheme, mut report, open) = loop {
         work.dual.start_axes(model, state, control);
         work.dual.start_forces(&state.held);
         (work.is_written, work.is_sound) = (false, true);
-        runs::leave_out(work);
+        runs::leave_out(work, attempts);
+        attempts += 1;
         if !runs::begin(state, work, h) {
             continue;
         }
