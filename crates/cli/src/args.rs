@@ -166,9 +166,10 @@ pub struct RunArgs {
     /// Solver of the contacts: automatic, anticipation, splitting, gauss-seidel or penalty
     #[arg(long, value_name = "NAME", default_value_t = ContactSolver::Automatic)]
     pub contact: ContactSolver,
-    /// Solve every step until Coulomb's law is violated by no more than this part of the largest contact
-    /// force, such as 1e-6; without it steps stop at what is mostly enough, and heaps keep up to a few
-    /// per cent. Heaps of hundreds take ten times as long and more; the summary says what was reached
+    /// Go on with every step until Coulomb's law is violated by no more than this part of the largest
+    /// contact force, such as 1e-6; without it steps stop at what is mostly enough, and heaps keep up to a
+    /// few per cent. Heaps of hundreds take ten times as long, larger ones hundreds of times; the summary
+    /// says what was reached
     #[arg(long, value_name = "PART", value_parser = accuracy)]
     pub contact_accuracy: Option<f64>,
     /// Let loose bodies that lie still fall asleep until something touches them

@@ -25,6 +25,15 @@ impl AxisRow {
         }
     }
 
+    /// Whether a limit would have to pull with this force, N.
+    fn pulls(&self, force: f64) -> bool {
+        match self.mode {
+            Mode::Lower => force > 0.0,
+            Mode::Upper => force < 0.0,
+            _ => false,
+        }
+    }
+
     fn is_at_limit(&self) -> bool {
         matches!(self.mode, Mode::Lower | Mode::Upper)
     }
@@ -102,13 +111,7 @@ impl Dual {
                 continue;
             }
             let row = &mut self.axes[k];
-            let pull = self.lambda[row.row];
-            let pulls = match row.mode {
-                Mode::Lower => pull > 0.0,
-                Mode::Upper => pull < 0.0,
-                _ => false,
-            };
-            if pulls {
+            if row.pulls(self.lambda[row.row]) {
                 row.mode = Mode::Free;
                 row.held = 0.0;
                 self.alter(k);
@@ -135,14 +138,9 @@ impl Dual {
         for k in 0..self.axes.len() {
             let row = &mut self.axes[k];
             let force = row.unit * (row.lambda + self.lambda[row.row]);
-            let pulls = match row.mode {
-                Mode::Lower => force > 0.0,
-                Mode::Upper => force < 0.0,
-                _ => false,
-            };
             let (g, q) = row.line(h);
             let soft = g * row.x + q;
-            if pulls {
+            if row.pulls(force) {
                 (row.mode, row.held) = (Mode::Free, soft);
             } else if row.mode == Mode::Stick && (force - soft).abs() > row.law.friction {
                 let sign = (force - soft).signum();
