@@ -118,11 +118,7 @@ impl Dual {
                 changed = true;
             }
         }
-        if changed {
-            self.replace_compliance(|row| row.rate_equation(h, 0.0).0);
-            self.refactor_altered()?;
-        }
-        Ok(changed)
+        self.renew_altered(changed, h)
     }
 
     /// Whether friction or a limit holds a coordinate.
@@ -151,6 +147,11 @@ impl Dual {
             self.alter(k);
             changed = true;
         }
+        self.renew_altered(changed, h)
+    }
+
+    /// Factors the projection anew if coordinates have changed what they do; says whether they have.
+    fn renew_altered(&mut self, changed: bool, h: f64) -> Result<bool, DualFault> {
         if changed {
             self.replace_compliance(|row| row.rate_equation(h, 0.0).0);
             self.refactor_altered()?;

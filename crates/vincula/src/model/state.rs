@@ -117,15 +117,9 @@ impl State {
 
     /// Becomes a copy of another state of the same model, in the memory that it has.
     pub(crate) fn copy_from(&mut self, other: &State) {
-        self.blocks.clone_from(&other.blocks);
-        self.copy_rest_from(other);
-    }
-
-    /// The same but for where bodies are and how they move.
-    pub(crate) fn copy_rest_from(&mut self, other: &State) {
         let State {
             time,
-            blocks: _,
+            blocks,
             memory,
             multipliers,
             held,
@@ -137,6 +131,7 @@ impl State {
             nest,
         } = other;
         (self.time, self.identity) = (*time, *identity);
+        self.blocks.clone_from(blocks);
         self.memory.clone_from(memory);
         self.multipliers.clone_from(multipliers);
         self.held.clone_from(held);

@@ -89,13 +89,9 @@ pub(crate) fn step_together(
 ) -> Result<StepReport, StepError> {
     let mut before = work.starts[0].take();
     if let Some(before) = &mut before {
-        match work.runs.is_some() {
-            // Those of a long chain are much to copy, and are at hand when they are asked for.
-            true => before.copy_rest_from(state),
-            false => before.copy_from(state),
-        }
+        before.copy_from(state);
     }
-    let done = whole_or_in_parts(model, state, before.as_deref_mut(), control, work, h);
+    let done = whole_or_in_parts(model, state, before.as_deref(), control, work, h);
     work.starts[0] = before;
     done
 }
@@ -104,7 +100,7 @@ pub(crate) fn step_together(
 fn whole_or_in_parts(
     model: &Model,
     state: &mut State,
-    mut before: Option<&mut State>,
+    before: Option<&State>,
     control: &Control,
     work: &mut Workspace,
     h: f64,
@@ -117,35 +113,14 @@ fn whole_or_in_parts(
         true => work.settings.part_limit,
         false => 1,
     };
-    let mut lacks_blocks = work.runs.is_some();
-    if let Some(before) = &mut before {
-        // What woke since would sleep there; it has not moved.
-        if lacks_blocks && !before.has_sleepers_of(state) {
-            before.blocks.clone_from(&state.blocks);
-            lacks_blocks = false;
-        }
+    if let Some(before) = before {
         let count = parts_wanted(model, state, work, h, most);
         if count > 1 {
-            if lacks_blocks {
-                before.blocks.clone_from(&state.blocks);
-            }
             return parts::in_equal(model, state, before, control, work, h, count);
         }
     }
-    let done = match &mut before {
-        Some(before) if lacks_blocks => carry_out_from(model, state, before, control, work, h),
-        before => carry_out(model, state, before.as_deref(), control, work, h),
-    };
-    parts::or_in_halves(
-        done,
-        model,
-        state,
-        before.as_deref(),
-        control,
-        work,
-        h,
-        most,
-    )
+    let done = carry_out(model, state, before, control, work, h);
+    parts::or_in_halves(done, model, state, before, control, work, h, most)
 }
 
 impl StepReport {
@@ -232,26 +207,6 @@ fn carry_out(
     done
 }
 
-/// Makes a step that is prepared. The state is known to be at `before` but for its blocks, which go
-/// there.
-fn carry_out_from(
-    model: &Model,
-    state: &mut State,
-    before: &mut State,
-    control: &Control,
-    work: &mut Workspace,
-    h: f64,
-) -> Result<StepReport, StepError> {
-    work.late.points.clear();
-    let report = advance(model, state, control, work, h)?;
-    // The new ones took their place in the state.
-    std::mem::swap(&mut before.blocks, &mut work.next);
-    match late::may_repeat(work) {
-        true => look_on(report, model, state, before, control, work, h),
-        false => Ok(report),
-    }
-}
-
 /// Makes the step, and again with the contacts that are seen only at its end.
 fn look_again(
     model: &Model,
@@ -261,20 +216,7 @@ fn look_again(
     work: &mut Workspace,
     h: f64,
 ) -> Result<StepReport, StepError> {
-    let report = advance(model, state, control, work, h)?;
-    look_on(report, model, state, before, control, work, h)
-}
-
-/// Makes a step that was made again, with the contacts that are seen only at its end.
-fn look_on(
-    mut report: StepReport,
-    model: &Model,
-    state: &mut State,
-    before: &State,
-    control: &Control,
-    work: &mut Workspace,
-    h: f64,
-) -> Result<StepReport, StepError> {
+    let mut report = advance(model, state, control, work, h)?;
     let looks = late::repeats(model, [before, state], work, h);
     for look in 0..looks {
         if !late::find_missed(model, before, state, control, work, h) {

@@ -152,11 +152,7 @@ pub(crate) fn begin(state: &State, work: &mut Workspace, h: f64) -> bool {
         let (once, slot) = (&mut *runs.n, &mut *runs.slot);
         let mut whole = None;
         for block in stretch.clone() {
-            let n = if runs.keeps {
-                &mut work.newton[block]
-            } else {
-                &mut *once
-            };
+            let n = unknowns(runs.keeps, &mut work.newton[block], once);
             let done = prepare(&pass, block, false, n, slot)
                 .and_then(|_| append(&mut whole, block, slot, &mut runs.ties));
             if done.is_none() {
@@ -190,11 +186,7 @@ pub(crate) fn answer_first(state: &State, work: &mut Workspace, h: f64) -> Optio
         let mut end: Option<V3> = None;
         for block in stretch.clone() {
             put_forces(&pass, &work.dual, block, &work.total, slot);
-            let n = if runs.keeps {
-                &mut work.newton[block]
-            } else {
-                &mut *once
-            };
+            let n = unknowns(runs.keeps, &mut work.newton[block], once);
             let ending = Ending {
                 geometric: &mut runs.geometric[block],
                 next: &mut work.next[block],
@@ -243,11 +235,7 @@ pub(crate) fn finish_second(
         let (once, slot) = (&mut *runs.n, &mut *runs.slot);
         for block in stretch.clone() {
             put_forces(&pass, &work.dual, block, &work.total, slot);
-            let n = if runs.keeps {
-                &mut work.newton[block]
-            } else {
-                &mut *once
-            };
+            let n = unknowns(runs.keeps, &mut work.newton[block], once);
             let ending = Ending {
                 geometric: &mut runs.geometric[block],
                 next: &mut work.next[block],
@@ -262,6 +250,15 @@ pub(crate) fn finish_second(
     work.kicks = kicks;
     work.runs = Some(runs);
     sound
+}
+
+/// The unknowns of a block: its own where they are kept, else those that all share.
+fn unknowns<'a>(
+    keeps: bool,
+    own: &'a mut NewtonBlock,
+    shared: &'a mut NewtonBlock,
+) -> &'a mut NewtonBlock {
+    if keeps { own } else { shared }
 }
 
 /// Ties the links of a block to those before.
