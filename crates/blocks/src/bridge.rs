@@ -8,6 +8,8 @@
 type V = [f64; 3];
 /// Three by three numbers, row-major.
 type M = [f64; 9];
+/// A symmetric matrix: xx, yy, zz, xy, xz, yz.
+type S = [f64; 6];
 
 /// Entries smaller than this are none: an end that hardly feels the other one would fill with
 /// numbers that are slow to compute with.
@@ -18,8 +20,8 @@ const SAFE: f64 = 1e-12;
 /// Something with two ends that forces move.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bridge {
-    /// Displacement of each end under forces at it, symmetric, m/N.
-    pub own: [M; 2],
+    /// Displacement of each end under forces at it, m/N: xx, yy, zz, xy, xz, yz.
+    pub own: [S; 2],
     /// Displacement of the first end under forces at the second, m/N.
     pub mutual: M,
     /// Where the ends are without forces, m.
@@ -30,44 +32,55 @@ pub struct Bridge {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tie {
     /// Without forces, N.
-    alone: V,
-    /// Per force at the first end of the bridge, and at the second end of the link behind the tie.
-    first: M,
-    last: M,
+    pub alone: V,
+    /// Per force at the first end of the bridge. A chain that is straight is stiff along itself, so
+    /// that this does not fade.
+    pub first: M,
+    /// Per force at the second end of the link behind the tie.
+    pub last: M,
 }
 
 impl Bridge {
     /// Where the ends are under forces at them, m.
     pub fn places_under(&self, [first, second]: [&V; 2]) -> [V; 2] {
         let [a, b] = &self.places;
-        let one = add(&times(&self.own[0], first), &times(&self.mutual, second));
+        let one = add(
+            &symmetric_times(&self.own[0], first),
+            &times(&self.mutual, second),
+        );
         let two = add(
             &transposed_times(&self.mutual, first),
-            &times(&self.own[1], second),
+            &symmetric_times(&self.own[1], second),
         );
         [add(a, &one), add(b, &two)]
     }
 
-    /// Ties the second end to the first end of `next`. The tie pulls this one back with what it carries,
-    /// and pushes the next one. Nothing if it could not be eliminated.
-    #[inline(always)]
-    pub fn extend(&mut self, next: &Bridge) -> Option<Tie> {
-        let mut k = self.own[1];
-        for (k, x) in k.iter_mut().zip(&next.own[0]) {
-            *k += x;
+    /// The same, seen from the other end.
+    pub fn turned(&self) -> Bridge {
+        Bridge {
+            own: [self.own[1], self.own[0]],
+            mutual: transposed(&self.mutual),
+            places: [self.places[1], self.places[0]],
         }
-        let inverse = inverse(&k)?;
+    }
+
+    /// Ties the second end to the first end of `next`. The tie pulls this one back with what it carries,
+    /// and pushes the next one. False if it could not be eliminated.
+    #[inline(always)]
+    pub fn extend(&mut self, next: &Bridge) -> (Tie, bool) {
+        let k = std::array::from_fn(|i| self.own[1][i] + next.own[0][i]);
+        let (inverse, safe) = inverse(&k);
         let gap: V = std::array::from_fn(|i| self.places[1][i] - next.places[0][i]);
         let tie = Tie {
-            alone: times(&inverse, &gap),
-            first: product_transposed(&inverse, &self.mutual),
-            last: product(&inverse, &next.mutual),
+            alone: symmetric_times(&inverse, &gap),
+            first: symmetric_by(&inverse, &transposed(&self.mutual)),
+            last: symmetric_by(&inverse, &next.mutual),
         };
         let moved = times(&self.mutual, &tie.alone);
         let carried = transposed_times(&next.mutual, &tie.alone);
-        let taken = product(&self.mutual, &tie.first);
-        let given = transposed_product(&next.mutual, &tie.last);
-        for i in 0..9 {
+        let taken = symmetric_product(&transposed(&self.mutual), &tie.first);
+        let given = symmetric_product(&next.mutual, &tie.last);
+        for i in 0..6 {
             self.own[0][i] -= taken[i];
             self.own[1][i] = next.own[1][i] - given[i];
         }
@@ -76,7 +89,7 @@ impl Bridge {
             self.places[0][i] -= moved[i];
             self.places[1][i] = next.places[1][i] + carried[i];
         }
-        Some(tie)
+        (tie, safe)
     }
 }
 
@@ -94,20 +107,18 @@ fn flushed(x: f64) -> f64 {
     if x.abs() < NOTHING { 0.0 } else { x }
 }
 
-/// Inverse of a symmetric matrix, if it is safely positive definite.
+/// Inverse of a symmetric matrix, and whether that is safely positive definite.
 #[inline(always)]
-fn inverse(k: &M) -> Option<M> {
-    let [xx, xy, xz, _, yy, yz, _, _, zz] = *k;
+fn inverse(k: &S) -> (S, bool) {
+    let [xx, yy, zz, xy, xz, yz] = *k;
     let (a, b, c) = (yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy);
     let det = xx * a + xy * b + xz * c;
-    if !(det > SAFE * (xx * yy * zz)) {
-        return None;
-    }
+    let safe = det > SAFE * (xx * yy * zz);
     let per = 1.0 / det;
     let (a, b, c) = (a * per, b * per, c * per);
     let (d, e) = ((xx * zz - xz * xz) * per, (xy * xz - xx * yz) * per);
     let f = (xx * yy - xy * xy) * per;
-    Some([a, b, c, b, d, e, c, e, f])
+    ([a, d, f, b, c, e], safe)
 }
 
 #[inline(always)]
@@ -135,22 +146,39 @@ fn product(a: &M, b: &M) -> M {
     })
 }
 
-/// A Bᵀ.
 #[inline(always)]
-fn product_transposed(a: &M, b: &M) -> M {
-    std::array::from_fn(|k| {
-        let (r, c) = (k / 3 * 3, k % 3 * 3);
-        a[r] * b[c] + a[r + 1] * b[c + 1] + a[r + 2] * b[c + 2]
-    })
+fn transposed(m: &M) -> M {
+    let [a, b, c, d, e, f, g, h, i] = *m;
+    [a, d, g, b, e, h, c, f, i]
 }
 
-/// Aᵀ B.
 #[inline(always)]
-fn transposed_product(a: &M, b: &M) -> M {
-    std::array::from_fn(|k| {
-        let (r, c) = (k / 3, k % 3);
-        a[r] * b[c] + a[r + 3] * b[c + 3] + a[r + 6] * b[c + 6]
-    })
+fn symmetric_times([xx, yy, zz, xy, xz, yz]: &S, [x, y, z]: &V) -> V {
+    [
+        xx * x + xy * y + xz * z,
+        xy * x + yy * y + yz * z,
+        xz * x + yz * y + zz * z,
+    ]
+}
+
+/// A symmetric matrix times another one.
+#[inline(always)]
+fn symmetric_by(&[xx, yy, zz, xy, xz, yz]: &S, b: &M) -> M {
+    product(&[xx, xy, xz, xy, yy, yz, xz, yz, zz], b)
+}
+
+/// Aᵀ B where that is symmetric.
+#[inline(always)]
+fn symmetric_product(a: &M, b: &M) -> S {
+    let entry = |r: usize, c: usize| a[r] * b[c] + a[r + 3] * b[c + 3] + a[r + 6] * b[c + 6];
+    [
+        entry(0, 0),
+        entry(1, 1),
+        entry(2, 2),
+        entry(0, 1),
+        entry(0, 2),
+        entry(1, 2),
+    ]
 }
 
 #[cfg(test)]
@@ -178,8 +206,12 @@ mod tests {
             sum + if i == j { 0.5 } else { 0.0 }
         };
         let block = |r: usize, c: usize| std::array::from_fn(|k| full(r + k / 3, c + k % 3));
+        let own = |r: usize| {
+            let [xx, xy, xz, _, yy, yz, _, _, zz]: M = block(r, r);
+            [xx, yy, zz, xy, xz, yz]
+        };
         Bridge {
-            own: [block(0, 0), block(3, 3)],
+            own: [own(0), own(3)],
             mutual: block(0, 3),
             places: [[next(), next(), next()], [next(), next(), next()]],
         }
@@ -192,7 +224,11 @@ mod tests {
         let mut whole = links[0];
         let ties: Vec<Tie> = links[1..]
             .iter()
-            .map(|next| whole.extend(next).unwrap())
+            .map(|next| {
+                let (tie, safe) = whole.extend(next);
+                assert!(safe);
+                tie
+            })
             .collect();
         // All ties at once: (own + own) λ − coupling of neighbours = gap.
         let count = ties.len();
@@ -202,8 +238,12 @@ mod tests {
         let mut rows = vec![0.0; 3 * count];
         for k in 0..count {
             let (here, next) = (&links[k], &links[k + 1]);
+            let sum: S = std::array::from_fn(|i| here.own[1][i] + next.own[0][i]);
+            let identity = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+            matrix
+                .diagonal_mut(k)
+                .copy_from_slice(&symmetric_by(&sum, &identity));
             for i in 0..9 {
-                matrix.diagonal_mut(k)[i] = here.own[1][i] + next.own[0][i];
                 if k + 1 < count {
                     matrix.edge_mut(k)[i] = -next.mutual[i];
                 }
@@ -239,8 +279,18 @@ mod tests {
     }
 
     #[test]
+    fn a_bridge_turned_round_is_moved_alike() {
+        let (bridge, one, two) = (link(3), [0.4, -1.0, 0.3], [0.2, 0.5, -0.8]);
+        let [a, b] = bridge.places_under([&one, &two]);
+        let turned = bridge.turned().places_under([&two, &one]);
+        for (x, y) in turned.iter().flatten().zip([b, a].iter().flatten()) {
+            assert!((x - y).abs() < 1e-12);
+        }
+    }
+
+    #[test]
     fn an_end_that_does_not_give_way_is_refused() {
         let mut stiff = Bridge::default();
-        assert!(stiff.extend(&Bridge::default()).is_none());
+        assert!(!stiff.extend(&Bridge::default()).1);
     }
 }

@@ -7,8 +7,8 @@ use crate::contact::Contacts;
 use crate::contact::stage::Stage;
 use crate::dual::Dual;
 use crate::integrate::Integrator;
+use crate::integrate::kicks::Kicks;
 use crate::integrate::newton::{NewtonBlock, STRAIGHT};
-use crate::integrate::tempered::KickBlock;
 use crate::joint::rows::RowKind;
 use crate::math::dispatch::{Level, detected};
 use crate::math::lanes::{Lane, place};
@@ -60,8 +60,8 @@ pub struct Workspace {
     pub(crate) lasting: Vec<[f64; 2]>,
     /// Blocks that need Newton's method in this step.
     pub(crate) active: Vec<usize>,
-    /// One for all when nothing but uniform gravity acts, else one a block.
-    pub(crate) kicks: Vec<KickBlock>,
+    /// What acts on the bodies beside joints and contacts.
+    pub(crate) kicks: Kicks,
     pub(crate) dual: Dual,
     /// Loads of the joints at the start of the step; only for an iterated step.
     pub(crate) loads: Vec<MemoryBlock>,
@@ -198,14 +198,7 @@ impl Workspace {
             lasting: Vec::new(),
             last_h: 1.0,
             active: Vec::with_capacity(model.params.len()),
-            kicks: vec![
-                KickBlock::NONE;
-                if uniform {
-                    1
-                } else {
-                    model.params.len().max(1)
-                }
-            ],
+            kicks: Kicks::none(model.params.len()),
             struck: vec![false; dual.islands()],
             runs: Runs::new(model, &dual, &settings),
             quiet: vec![false; model.params.len()],

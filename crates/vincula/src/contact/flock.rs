@@ -10,7 +10,9 @@ use glam::DVec3;
 
 use super::bounds::Bounds;
 use super::{Collider, Groups, Leaf};
-use crate::math::lanes::{LANES, Lane, place};
+use crate::kernel;
+use crate::math::dispatch::{Level, detected};
+use crate::math::lanes::{LANES, Lane, largest, place};
 use crate::model::StateBlock;
 
 /// Leaves from which on a flock is worth being looked at on its own.
@@ -102,8 +104,9 @@ impl Flock {
         near: impl Fn(&Bounds) -> bool,
         mut visit: impl FnMut(u32),
     ) {
+        let level = detected();
         for herd in &self.herds {
-            if near(&herd.bounds(&blocks[herd.block as usize], gravity, h)) {
+            if near(&herd.bounds(level, &blocks[herd.block as usize], gravity, h)) {
                 let [first, end] = herd.leaves;
                 self.leaves[first as usize..end as usize]
                     .iter()
@@ -115,25 +118,10 @@ impl Flock {
 
 impl Herd {
     /// The box of all its leaves in the step.
-    fn bounds(&self, block: &StateBlock, gravity: DVec3, h: f64) -> Bounds {
-        // How a map of this rate moves a point is bounded by its Frobenius norm.
-        let mut squares: Lane = [0.0; LANES];
-        for row in &block.w {
-            for (sum, x) in squares.iter_mut().zip(row) {
-                *sum += x * x;
-            }
-        }
-        let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
-        let mut fastest = 0.0f64;
-        for lane in (0..LANES).filter(|lane| self.lanes[*lane]) {
-            fastest = fastest.max(squares[lane]);
-            for k in 0..3 {
-                let from = block.t[k][lane];
-                let to = from + h * block.v[k][lane];
-                low[k] = low[k].min(from.min(to));
-                high[k] = high[k].max(from.max(to));
-            }
-        }
+    fn bounds(&self, level: Level, block: &StateBlock, gravity: DVec3, h: f64) -> Bounds {
+        let mut ends = [[0.0; 2]; 3];
+        let fastest = enclose(level, block, &self.lanes, h, &mut ends);
+        let (low, high) = (ends.map(|end| end[0]), ends.map(|end| end[1]));
         let fall = h * h * self.gravity * gravity.length();
         // A hair for rounding.
         let grown = (1.0 + 1e-9) * (self.reach * (1.0 + 2.0 * h * fastest.sqrt()) + fall);
@@ -142,6 +130,43 @@ impl Herd {
             high: DVec3::from_array(high) + DVec3::splat(grown),
         }
     }
+}
+
+kernel! {
+    /// Where the centres of some bodies of a block are in a step of h seconds: the least and the largest
+    /// coordinate, m. Returns the largest square of a bound of how their maps change, 1/s².
+    fn enclose(block: &StateBlock, lanes: &[bool; LANES], h: f64, ends: &mut [[f64; 2]; 3]) -> f64 = enclose_lanes
+}
+
+#[inline(always)]
+fn enclose_lanes(
+    block: &StateBlock,
+    lanes: &[bool; LANES],
+    h: f64,
+    ends: &mut [[f64; 2]; 3],
+) -> f64 {
+    // How a map of this rate moves a point is bounded by its Frobenius norm.
+    let mut squares: Lane = [0.0; LANES];
+    for row in &block.w {
+        for (sum, x) in squares.iter_mut().zip(row) {
+            *sum += x * x;
+        }
+    }
+    // Of a lane without a leaf nothing is seen.
+    let present = |x: f64, lane: usize, other: f64| if lanes[lane] { x } else { other };
+    let squares = std::array::from_fn(|lane| present(squares[lane], lane, 0.0));
+    for (k, ends) in ends.iter_mut().enumerate() {
+        let (mut low, mut high) = ([0.0; LANES], [0.0; LANES]);
+        for lane in 0..LANES {
+            let from = block.t[k][lane];
+            let to = from + h * block.v[k][lane];
+            let (least, most) = if from < to { (from, to) } else { (to, from) };
+            low[lane] = present(least, lane, f64::INFINITY);
+            high[lane] = present(most, lane, f64::NEG_INFINITY);
+        }
+        *ends = [-largest(&low.map(|x| -x)), largest(&high)];
+    }
+    largest(&squares)
 }
 
 #[cfg(test)]

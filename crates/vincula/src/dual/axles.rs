@@ -129,6 +129,8 @@ struct Brace {
 #[derive(Debug, Default)]
 pub(super) struct Axles {
     braces: Vec<Brace>,
+    /// Blocks of bodies that have any.
+    blocks: Vec<u32>,
 }
 
 kernel! {
@@ -278,6 +280,7 @@ impl Axles {
             dual.holds[body] = Hold::Axles;
             let new = || Box::new(AxleBlock::NONE);
             dual.ports[place(body).0].axles.get_or_insert_with(new);
+            axles.blocks.push(place(body).0 as u32);
             for k in dual.starts[body]..dual.starts[body + 1] {
                 let Incidence { joint, first, .. } = dual.incidences[k];
                 let rows = &mut dual.joints[joint as usize];
@@ -290,6 +293,7 @@ impl Axles {
                 axles.add(model, index, rows, dual.offsets[index], &mut dual.ports);
             }
         }
+        axles.blocks.dedup();
         axles
     }
 
@@ -347,6 +351,16 @@ impl Axles {
                     let told = &mut axles_of(&mut ports[block]).other[first as usize + k];
                     scatter(told, lane, &scale(&axis, brace.length));
                 }
+            }
+        }
+    }
+
+    /// Responses of all rows of all blocks.
+    pub fn respond(&self, level: Level, work: &[NewtonBlock], ports: &mut [PortBlock]) {
+        for block in self.blocks.iter().map(|&block| block as usize) {
+            let ports = &mut ports[block];
+            if let Some(axles) = &mut ports.axles {
+                find_responses(level, &work[block], &ports.point, axles);
             }
         }
     }
@@ -459,15 +473,6 @@ fn add_pair(
         }
         for c in 0..j.count {
             row[3 + c] += axles.among[of_row][j.port * ROWS + c][lane];
-        }
-    }
-}
-
-/// Responses of all rows of all blocks.
-pub(super) fn respond(level: Level, work: &[NewtonBlock], ports: &mut [PortBlock]) {
-    for (n, ports) in work.iter().zip(ports) {
-        if let Some(axles) = &mut ports.axles {
-            find_responses(level, n, &ports.point, axles);
         }
     }
 }

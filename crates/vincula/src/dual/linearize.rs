@@ -1,7 +1,6 @@
 //! Gradients of the joints at an iterate, in the frames the dual system needs.
 
 use super::Dual;
-use super::axles::respond;
 use super::ports::NO_PORT;
 use super::squares::square_rows;
 use crate::body::affine::Inverse;
@@ -209,7 +208,7 @@ impl Dual {
             .linearize(self.level, work, moved, responds, &mut self.general);
         self.axles.exchange(work, moved, &mut self.ports);
         if responds {
-            respond(self.level, work, &mut self.ports);
+            self.axles.respond(self.level, work, &mut self.ports);
         }
         for &index in &self.turning {
             let (rows, joint) = (&self.joints[index as usize], &model.joints[index as usize]);

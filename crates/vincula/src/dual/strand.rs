@@ -191,19 +191,19 @@ impl Dual {
         Some(Island::new(Vec::new(), matrix, solver, plan))
     }
 
-    /// Says how the ends of a span give way, and where they are or how fast they move without joint
-    /// forces, in units of which those of the bridge are `unit`.
-    pub(crate) fn set_span(&mut self, span: usize, bridge: &Bridge, unit: f64) {
+    /// Says how the ends of all spans give way, and where they are or how fast they move without joint
+    /// forces, in units of which those of the bridges are `unit`.
+    pub(crate) fn set_spans(&mut self, bridges: impl Iterator<Item = Bridge>, unit: f64) {
         let Some(strand) = &mut self.strand else {
             return;
         };
-        let span = &mut strand.spans[span];
-        (span.bridge, span.unit) = (*bridge, unit);
-        for (body, port) in span.ends() {
-            let (block, lane) = place(body);
-            let own = &bridge.own[port];
-            let own: S3 = [own[0], own[4], own[8], own[1], own[2], own[5]];
-            scatter(&mut self.ports[block].compliances.own[port], lane, &own);
+        for (span, bridge) in strand.spans.iter_mut().zip(bridges) {
+            (span.bridge, span.unit) = (bridge, unit);
+            for (body, port) in span.ends() {
+                let (block, lane) = place(body);
+                let own = &bridge.own[port];
+                scatter(&mut self.ports[block].compliances.own[port], lane, own);
+            }
         }
         self.rest_spans();
     }

@@ -44,8 +44,8 @@ impl Dual {
             return;
         }
         self.turn_squares(model, state, scheme, forces, work);
-        for (index, joint) in model.joints.iter().enumerate() {
-            let rows = &self.joints[index];
+        for index in self.turning.iter().map(|&joint| joint as usize) {
+            let (rows, joint) = (&self.joints[index], &model.joints[index]);
             let first = if rows.points { 3 } else { 0 };
             let lambda = &forces[self.offsets[index] + first..self.offsets[index + 1]];
             let mut others = lambda.iter().enumerate();

@@ -5,8 +5,8 @@
 //! history (the first, after an impact, after a change of h) is one of implicit Euler.
 
 use super::euler::outside;
+use super::kicks::KickBlock;
 use super::newton::NewtonBlock;
-use super::tempered::KickBlock;
 use super::{Scheme, Tempering};
 use crate::kernel;
 use crate::math::lanes::{LANES, gather, scatter};

@@ -5,9 +5,9 @@
 //!
 //! [`launch`] and [`arrive`] are a step that is linearised once, in the frame of its start.
 
+use super::kicks::KickBlock;
 use super::newton::{AtPoints, NewtonBlock, Points, Pull, inverse, polar_lanes};
 use super::ordinary::square;
-use super::tempered::KickBlock;
 use super::{Scheme, Tempering};
 use crate::body::affine::strain;
 use crate::kernel;

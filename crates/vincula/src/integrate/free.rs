@@ -4,7 +4,8 @@
 //! needs neither Newton's method nor its memory.
 
 use super::flight::{glide, is_steady, wobbles};
-use super::tempered::{KickBlock, kicked_velocity};
+use super::kicks::KickBlock;
+use super::tempered::kicked_velocity;
 use crate::kernel;
 use crate::math::lanes::{LANES, Lane, gather, scatter, sum};
 use crate::math::rotation::newton_schulz;

@@ -6,8 +6,8 @@
 //! Newton's method.
 
 use super::Scheme;
+use super::kicks::KickBlock;
 use super::newton::NewtonBlock;
-use super::tempered::KickBlock;
 use crate::kernel;
 use crate::math::lanes::{LANES, gather, largest, scatter};
 use crate::math::rotation::{exp, newton_schulz};

@@ -9,6 +9,7 @@ pub mod bdf2;
 pub mod euler;
 mod flight;
 pub mod free;
+pub mod kicks;
 pub mod loose;
 pub mod newton;
 pub(crate) mod ordinary;

@@ -8,8 +8,9 @@
 //! forces, [`land`] the velocity before its projection, and [`settle`] the projection and the end.
 
 use super::Scheme;
+use super::kicks::KickBlock;
 use super::newton::{AtPoints, NewtonBlock, Points, Pull, inverse, polar_lanes};
-use super::tempered::{Flown, KickBlock, Turning, Turnings, brake, kicked_after, set_off, settled};
+use super::tempered::{Flown, Turning, Turnings, brake, kicked_after, set_off, settled};
 use crate::body::affine::{Affine, Inverse, strain};
 use crate::kernel;
 use crate::math::lanes::{LANES, all, flush, gather, scatter};

@@ -28,34 +28,8 @@ use crate::math::small::*;
 use crate::model::{MemoryBlock, ParamBlock, StateBlock};
 
 use super::flight::fly;
+use super::kicks::KickBlock;
 use super::newton::{NewtonBlock, polar_lanes};
-
-/// What acts on eight bodies in a half kick.
-#[derive(Clone, Debug)]
-#[repr(C, align(64))]
-pub struct KickBlock {
-    /// Acceleration, gravity included, m/s².
-    pub acceleration: [Lane; 3],
-    /// Torque, world, N m.
-    pub torque: [Lane; 3],
-    /// Factor by which half a step damps the velocity relative to the wind.
-    pub linear_decay: Lane,
-    /// Factor by which half a step damps the rotation about each principal axis.
-    pub angular_decay: [Lane; 3],
-    /// Velocity of the air, m/s.
-    pub wind: [Lane; 3],
-}
-
-impl KickBlock {
-    /// Nothing acts.
-    pub const NONE: KickBlock = KickBlock {
-        acceleration: [[0.0; LANES]; 3],
-        torque: [[0.0; LANES]; 3],
-        linear_decay: [1.0; LANES],
-        angular_decay: [[1.0; LANES]; 3],
-        wind: [[0.0; LANES]; 3],
-    };
-}
 
 /// Coefficients of a tempered step.
 pub fn scheme(h: f64, tempering: Tempering) -> Scheme {

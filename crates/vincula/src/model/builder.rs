@@ -8,7 +8,7 @@ use super::collision::{Collision, CollisionDef};
 use super::identity::identity;
 use super::{
     Body, BodyId, ColliderId, CouplingId, FrameId, JointId, Model, ModelError, ParamBlock, Pose,
-    Twist,
+    Twist, free_joints,
 };
 use crate::body::mass::{MassError, MassProperties};
 use crate::body::material::Material;
@@ -356,6 +356,7 @@ impl ModelBuilder {
             couplings,
             identity: 0,
             axis_starts,
+            free_joints: free_joints(&joints),
             joints,
             params,
             gravity: self.gravity,

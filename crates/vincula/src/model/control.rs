@@ -21,6 +21,12 @@ impl WrenchBlock {
         torque: [[0.0; LANES]; 3],
     };
 
+    /// Whether nothing pushes these bodies.
+    pub(crate) fn is_zero(&self) -> bool {
+        let rows = self.force.iter().chain(&self.torque);
+        rows.flatten().all(|x| *x == 0.0)
+    }
+
     pub(crate) fn add(&mut self, lane: usize, wrench: Wrench) {
         let force = DVec3::from_array(gather(&self.force, lane)) + wrench.force;
         let torque = DVec3::from_array(gather(&self.torque, lane)) + wrench.torque;

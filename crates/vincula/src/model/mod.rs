@@ -184,10 +184,18 @@ pub struct Model {
     pub(crate) params: Vec<ParamBlock>,
     /// First free coordinate of each joint among all of them.
     pub(crate) axis_starts: Vec<usize>,
+    /// Joints that have free coordinates.
+    pub(crate) free_joints: Vec<u32>,
     pub(crate) gravity: DVec3,
     pub(crate) wind: Wind,
     pub(crate) ground: Option<PenaltyGround>,
     pub(crate) collision: Collision,
+}
+
+/// Which joints have free coordinates.
+fn free_joints(joints: &[Joint]) -> Vec<u32> {
+    let free = (0u32..).zip(joints).filter(|(_, j)| !j.axes.is_empty());
+    free.map(|(index, _)| index).collect()
 }
 
 impl Model {

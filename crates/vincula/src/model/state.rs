@@ -201,11 +201,8 @@ impl State {
         if self.coordinates.is_empty() {
             return;
         }
-        for (index, joint) in model.joints.iter().enumerate() {
-            if joint.axes.is_empty() {
-                continue;
-            }
-            let start = model.axis_starts[index];
+        for index in model.free_joints.iter().map(|&joint| joint as usize) {
+            let (joint, start) = (&model.joints[index], model.axis_starts[index]);
             if let [Axis { kind, .. }] = joint.axes[..]
                 && kind == AxisKind::Angle
             {

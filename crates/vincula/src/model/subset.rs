@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{BodyId, Collision, Endpoint, Model, ParamBlock};
+use super::{BodyId, Collision, Endpoint, Model, ParamBlock, free_joints};
 use crate::joint::Joint;
 use crate::math::lanes::{LANES, place};
 
@@ -41,6 +41,7 @@ impl Model {
             .collect();
         Model {
             bodies: chosen,
+            free_joints: free_joints(&joints),
             joints,
             couplings: Vec::new(),
             identity: self.identity,

@@ -10,9 +10,9 @@ use crate::dual::ports::{
     NO_POINTS, Points, find_compliances_lanes, find_places_lanes, find_velocities_lanes,
 };
 use crate::integrate::Scheme;
+use crate::integrate::kicks::KickBlock;
 use crate::integrate::newton::{AtPoints, NewtonBlock, Pull, press_under};
 use crate::integrate::ordinary::{drift_off, land_lanes, settle_under, take_off};
-use crate::integrate::tempered::KickBlock;
 use crate::kernel;
 use crate::math::lanes::{LANES, Lane, gather, scatter};
 use crate::math::small::*;

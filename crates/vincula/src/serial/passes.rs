@@ -6,8 +6,9 @@ use super::shape::{NO_ROWS, Rows, Shape};
 use super::solver::Solver;
 use crate::dual::axles::ROWS;
 use crate::dual::larger;
+use crate::integrate::kicks::Kicks;
 use crate::integrate::newton::{self, NewtonBlock};
-use crate::integrate::tempered::{self, KickBlock};
+use crate::integrate::tempered;
 use crate::integrate::{Scheme, ordinary};
 use crate::math::dispatch::Level;
 use crate::math::lanes::{LANES, Lane};
@@ -21,7 +22,7 @@ pub(super) struct Pass<'a> {
     pub rule: Rule,
     pub params: &'a [ParamBlock],
     pub state: &'a State,
-    pub kicks: &'a [KickBlock],
+    pub kicks: &'a Kicks,
 }
 
 /// What passes write, by block of bodies.
@@ -86,7 +87,7 @@ impl Joints {
         let (past, memory) = (&pass.state.blocks[block], &pass.state.memory[block]);
         self.read_held(&pass.state.held, block);
         let (n, slot) = (&mut blocks.newton[block], &mut self.shape.slots[block + 1]);
-        let kick = pass.kick(block);
+        let kick = pass.kicks.of(block);
         bodies::fly(level, params, past, memory, kick, scheme, n, slot).then_some(())
     }
 
@@ -152,7 +153,7 @@ impl Joints {
         let (level, scheme) = (pass.level, &pass.scheme);
         let mut drift = 0.0;
         for (block, n) in blocks.newton.iter_mut().enumerate() {
-            let (params, kick) = (&pass.params[block], pass.kick(block));
+            let (params, kick) = (&pass.params[block], pass.kicks.of(block));
             let (beside, slot) = self.shape.around(block);
             let sound = if bent {
                 ordinary::look_up(level, n);
@@ -225,10 +226,6 @@ impl Joints {
 }
 
 impl Pass<'_> {
-    fn kick(&self, block: usize) -> &KickBlock {
-        &self.kicks[block.min(self.kicks.len() - 1)]
-    }
-
     /// Whether the last increments stretch no body by more than what is allowed.
     pub fn keeps_shape(&self, blocks: &Blocks, bent: bool) -> bool {
         blocks.newton.iter().enumerate().all(|(block, n)| {

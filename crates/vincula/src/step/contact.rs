@@ -318,7 +318,7 @@ pub(super) fn turn_loose(model: &Model, work: &mut Workspace, scheme: &Scheme) {
         }
     }
     for index in (0..work.loose.len()).filter(|i| work.loose[*i]) {
-        let kick = &work.kicks[index.min(work.kicks.len() - 1)];
+        let kick = work.kicks.of(index);
         let n = &mut work.newton[index];
         loose::turn(work.level, &model.params[index], kick, scheme, n);
     }

@@ -35,7 +35,7 @@ pub(super) fn repeat_flight(
         .loads_at(model, state, &work.total, &mut work.loads);
     for &index in &work.active {
         let (params, past) = (&model.params[index], &state.blocks[index]);
-        let kick = &work.kicks[index.min(work.kicks.len() - 1)];
+        let kick = work.kicks.of(index);
         let n = &mut work.newton[index];
         if !newton::polar_block(work.level, &past.a, &mut n.rot) {
             return Err(inverted(model, index, &past.a, state.time));

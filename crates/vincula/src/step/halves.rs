@@ -3,8 +3,8 @@
 use super::Workspace;
 use crate::dual::ports::PortBlock;
 use crate::dual::{Joints, larger};
+use crate::integrate::kicks::Kicks;
 use crate::integrate::newton::NewtonBlock;
-use crate::integrate::tempered::KickBlock;
 use crate::math::dispatch::Level;
 use crate::math::lanes::Lane;
 use crate::model::{MemoryBlock, StateBlock};
@@ -28,15 +28,8 @@ pub(super) struct At<'a> {
 pub(super) struct Around<'a> {
     pub level: Level,
     pub joints: Joints<'a>,
-    kicks: &'a [KickBlock],
+    pub kicks: &'a Kicks,
     pub was_bent: bool,
-}
-
-impl Around<'_> {
-    /// What acts on a block.
-    pub fn kick(&self, index: usize) -> &KickBlock {
-        &self.kicks[index.min(self.kicks.len() - 1)]
-    }
 }
 
 /// Everything of the blocks from a place on.

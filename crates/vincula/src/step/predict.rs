@@ -4,7 +4,7 @@ use super::contact::set_loose_apart;
 use super::error::inverted;
 use super::{StepError, Workspace};
 use crate::integrate::newton::{self, Stiffening};
-use crate::integrate::tempered::{self, KickBlock};
+use crate::integrate::tempered;
 use crate::integrate::{Integrator, Scheme, bdf2, euler, free};
 use crate::model::{Model, State};
 
@@ -14,7 +14,7 @@ pub(super) fn advance_free_bodies(model: &Model, state: &State, work: &mut Works
     let plain = work.is_plain();
     work.active.clear();
     for (index, past) in state.blocks.iter().enumerate() {
-        let kick: &KickBlock = &work.kicks[index.min(work.kicks.len() - 1)];
+        let kick = work.kicks.of(index);
         let next = &mut work.next[index];
         if work.quiet[index] {
             continue;
@@ -58,7 +58,7 @@ pub(super) fn predict_free_motion(
     work.each_block(|around, at| {
         let (level, index, n) = (around.level, at.index, at.n);
         let (params, past) = (&model.params[index], &state.blocks[index]);
-        let (memory, kick) = (&state.memory[index], around.kick(index));
+        let (memory, kick) = (&state.memory[index], around.kicks.of(index));
         if !newton::polar_block(level, &past.a, &mut n.rot) {
             return Err(inverted(model, index, &past.a, state.time));
         }

@@ -64,7 +64,7 @@ fn turn_velocity(
 
 /// Step 4 of a tempered step without joints, for one block.
 fn project_free(model: &Model, scheme: &Scheme, around: &Around<'_>, at: At<'_>) {
-    let (params, kick) = (&model.params[at.index], around.kick(at.index));
+    let (params, kick) = (&model.params[at.index], around.kicks.of(at.index));
     tempered::project_free(around.level, params, kick, scheme, at.n);
     around.joints.find_velocities(at.n, at.ports);
 }

@@ -4,8 +4,9 @@ use super::kinds::Kinds;
 use super::record::Slot;
 use crate::dual::ports::{self, Points};
 use crate::integrate::Scheme;
+use crate::integrate::kicks::Kicks;
 use crate::integrate::newton::{self, NewtonBlock};
-use crate::integrate::tempered::{self, KickBlock};
+use crate::integrate::tempered;
 use crate::integrate::{euler, ordinary};
 use crate::kernel;
 use crate::math::dispatch::Level;
@@ -19,7 +20,7 @@ pub(super) struct Pass<'a> {
     pub level: Level,
     pub scheme: Scheme,
     pub state: &'a State,
-    pub kicks: &'a [KickBlock],
+    pub kicks: &'a Kicks,
     pub kinds: &'a Kinds,
     pub rule: Rule,
     /// Whether the velocity is one that joints allow. Without that a step ends with the pose.
@@ -27,10 +28,6 @@ pub(super) struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    fn kick(&self, block: usize) -> &KickBlock {
-        &self.kicks[block.min(self.kicks.len() - 1)]
-    }
-
     pub fn params(&self, block: usize) -> &ParamBlock {
         &self.kinds.of(block).params
     }
@@ -45,7 +42,7 @@ impl Pass<'_> {
 /// one is crushed.
 fn launch(pass: &Pass, block: usize, far: bool, n: &mut NewtonBlock) -> Option<()> {
     let (params, past) = (pass.params(block), &pass.state.blocks[block]);
-    let (kick, memory) = (pass.kick(block), &pass.state.memory[block]);
+    let (kick, memory) = (pass.kicks.of(block), &pass.state.memory[block]);
     let (level, scheme) = (pass.level, &pass.scheme);
     let sound = match pass.projects {
         true => ordinary::launch(level, params, past, memory, kick, scheme, far, n),
@@ -168,7 +165,7 @@ pub(super) fn bend(
 
 /// The velocity of an ordinary step before its projection. Nothing if a body is crushed.
 pub(super) fn land(pass: &Pass, block: usize, n: &mut NewtonBlock) -> Option<()> {
-    let (params, kick) = (pass.params(block), pass.kick(block));
+    let (params, kick) = (pass.params(block), pass.kicks.of(block));
     ordinary::land(pass.level, params, kick, &pass.scheme, n).then_some(())
 }
 
@@ -179,7 +176,7 @@ pub(super) fn turn(pass: &Pass, block: usize, far: bool, n: &mut NewtonBlock) ->
     if !tempered::turn_velocity(level, params, scheme, far, n) {
         return None;
     }
-    tempered::project_free(level, params, pass.kick(block), scheme, n);
+    tempered::project_free(level, params, pass.kicks.of(block), scheme, n);
     Some(())
 }
 

@@ -1,34 +1,36 @@
 //! Stretches of a long chain that no contact touches, streamed: a step with contacts sees only their
 //! ends (`dual/strand.rs`), and their links are passed over three times.
 //!
-//! 1. Predict, solve freely, and eliminate the joints from one end to the other.
-//! 2. With the forces at the ends known, substitute back, move the links, turn and kick their
+//! 1. Forwards: predict, solve freely, and eliminate the joints.
+//! 2. Backwards, with the forces at the ends known: substitute, move the links, turn and kick their
 //!    velocities, and eliminate the joints once more, at the new pose.
-//! 3. With the forces of the second stage at the ends, substitute back, project and finish.
+//! 3. Forwards, with the forces of the second stage at the ends: substitute, project and finish.
 //!
 //! The kernels are those of an ordinary step of a chain. Blocks of which one linear solve turns out not
-//! to be enough are seen by the step, and it is made again.
+//! to be enough are seen by the step, and it is made again. A stretch is cut into pieces, of which
+//! eight at a time are passed over side by side, and which threads share.
+
+mod lot;
+mod team;
 
 use std::ops::Range;
 
-use vincula_blocks::{Bridge, Tie};
-
 use super::REMEMBERED;
 use super::kinds::Kinds;
-use super::links::put_run;
-use super::passes::{Ending, Pass, answer, finish, prepare, weigh};
-use super::record::Slot;
-use crate::dual::{AFTER, BEFORE, Dual};
-use crate::integrate::newton::NewtonBlock;
+use super::passes::Pass;
+use crate::dual::Dual;
 use crate::integrate::{Integrator, tempered};
-use crate::math::lanes::{LANES, Lane, gather, scatter};
-use crate::math::small::*;
-use crate::model::{MemoryBlock, Model, State};
+use crate::math::lanes::{LANES, Lane};
+use crate::model::{Model, State};
 use crate::settings::Settings;
 use crate::workspace::Workspace;
+use lot::Lot;
+use team::{Team, TieBlock};
 
 /// Blocks of links that are worth to be left out together.
-const LEAST: usize = 4;
+const LEAST: usize = 2 * LANES;
+/// Blocks that are passed over together at most.
+const MOST: usize = 1024 * LANES;
 /// Attempts at a step at most that leave links out.
 const ATTEMPTS: usize = 4;
 
@@ -37,18 +39,16 @@ pub(crate) struct Runs {
     kinds: Kinds,
     /// Blocks of links that have a joint at either end.
     whole: Range<usize>,
-    /// Stretches of blocks that are left out.
-    stretches: Vec<Range<usize>>,
+    /// What is left out.
+    teams: Vec<Team>,
     /// Blocks of which one linear solve was not enough in this step.
     restless: Vec<bool>,
-    /// The joint before every link, once it is eliminated.
-    ties: Vec<Tie>,
+    /// The joints inside the pieces, once they are eliminated.
+    ties: Vec<TieBlock>,
     /// Rotational stiffness of blocks, N m.
     geometric: Vec<[Lane; 3]>,
-    /// Whether unknowns are kept from one pass to the next, and room for those that are not.
+    /// Whether unknowns are kept from one pass to the next.
     keeps: bool,
-    n: Box<NewtonBlock>,
-    slot: Box<Slot>,
 }
 
 impl Runs {
@@ -64,13 +64,11 @@ impl Runs {
         Some(Runs {
             kinds: Kinds::find(model, &points),
             whole: links.start.div_ceil(LANES)..links.end / LANES,
-            stretches: Vec::new(),
+            teams: Vec::new(),
             restless: vec![false; blocks],
-            ties: vec![Tie::default(); blocks * LANES],
+            ties: vec![TieBlock::NONE; Team::most_ties(blocks, LEAST)],
             geometric: vec![[[0.0; LANES]; 3]; blocks],
             keeps: model.bodies.len() <= REMEMBERED,
-            n: Box::new(NewtonBlock::ZERO),
-            slot: Box::new(Slot::ZERO),
         })
     }
 
@@ -81,12 +79,12 @@ impl Runs {
 
     /// Blocks that are left out.
     pub(crate) fn blocks(&self) -> impl Iterator<Item = usize> + '_ {
-        self.stretches.iter().cloned().flatten()
+        self.teams.iter().flat_map(|team| team.blocks.clone())
     }
 
     /// Chooses what to leave out: blocks that nothing touches, nor their neighbours.
     fn choose(&mut self, touched: &[bool], quiet: &mut [bool]) {
-        self.stretches.clear();
+        self.teams.clear();
         quiet.fill(false);
         let busy =
             |block: usize| !self.whole.contains(&block) || touched[block] || self.restless[block];
@@ -94,15 +92,66 @@ impl Runs {
         for block in self.whole.start..=self.whole.end {
             let near = [block.wrapping_sub(1), block, block + 1];
             let ends = block == self.whole.end || near.into_iter().any(busy);
-            if !ends {
-                continue;
+            let length = block - first.min(block);
+            if ends || length == MOST {
+                if length >= LEAST {
+                    let at = self.teams.last().map_or(0, |team| team.ties().end);
+                    self.teams.push(Team::new(first..block, at));
+                    quiet[first..block].fill(true);
+                }
+                first = if ends { block + 1 } else { block };
             }
-            if block - first.min(block) >= LEAST {
-                self.stretches.push(first..block);
-                quiet[first..block].fill(true);
-            }
-            first = block + 1;
         }
+    }
+
+    /// Makes a pass over all that is left out. Threads share the work.
+    fn pass(
+        &mut self,
+        state: &State,
+        work: &mut Workspace,
+        h: f64,
+        job: impl Fn(&Pass, &mut Lot, &mut Team) + Sync,
+    ) {
+        let Some(first) = self.teams.first().map(|team| team.blocks.start) else {
+            return;
+        };
+        let threads = work.block_threads(self.blocks().count());
+        for team in &mut self.teams {
+            team.hold(&work.dual, &work.total);
+        }
+        let pass = Pass {
+            level: work.level,
+            scheme: tempered::scheme(h, work.settings.tempering()),
+            state,
+            kicks: &work.kicks,
+            kinds: &self.kinds,
+            rule: work.settings.iteration(),
+            projects: true,
+        };
+        let (forces, _) = work.total[work.dual.row_before(first * LANES)..].as_chunks_mut();
+        let lot = Lot {
+            first,
+            keeps: self.keeps,
+            newton: &mut work.newton[first..],
+            next: &mut work.next[first..],
+            memory: &mut work.memory[first..],
+            geometric: &mut self.geometric[first..],
+            restless: &mut self.restless[first..],
+            first_tie: 0,
+            ties: &mut self.ties,
+            forces,
+        };
+        lot.each(threads, &mut self.teams, &|lot, team| job(&pass, lot, team));
+    }
+
+    /// Tells the rest of the chain how the ends give way and where they are, in units of `unit`.
+    fn tell(&self, dual: &mut Dual, unit: f64) {
+        dual.set_spans(self.teams.iter().flat_map(Team::bridges), unit);
+    }
+
+    /// Whether nothing was out of the ordinary.
+    fn is_sound(&self) -> bool {
+        self.teams.iter().all(|team| team.sound)
     }
 }
 
@@ -111,32 +160,14 @@ pub(crate) fn leave_out(work: &mut Workspace, attempts: usize) {
     let Some(runs) = &mut work.runs else { return };
     // Where links move violently all over the chain, every attempt would find some more.
     if work.contacts.points.is_empty() || attempts >= ATTEMPTS {
-        runs.stretches.clear();
+        runs.teams.clear();
         work.quiet.fill(false);
     } else {
         runs.choose(&work.touched, &mut work.quiet);
     }
-    let bodies = |blocks: &Range<usize>| blocks.start * LANES..blocks.end * LANES;
-    work.dual.leave_out(runs.stretches.iter().map(bodies));
-}
-
-/// What the passes need to know.
-fn pass_of<'a>(
-    state: &'a State,
-    work: &Workspace,
-    kicks: &'a [tempered::KickBlock],
-    kinds: &'a Kinds,
-    h: f64,
-) -> Pass<'a> {
-    Pass {
-        level: work.level,
-        scheme: tempered::scheme(h, work.settings.tempering()),
-        state,
-        kicks,
-        kinds,
-        rule: work.settings.iteration(),
-        projects: true,
-    }
+    let bodies = |blocks: Range<usize>| blocks.start * LANES..blocks.end * LANES;
+    let pieces = runs.teams.iter().flat_map(Team::pieces);
+    work.dual.leave_out(pieces.map(bodies));
 }
 
 /// First pass: how the ends give way, and where they are without joint forces. False if some links are
@@ -145,72 +176,23 @@ pub(crate) fn begin(state: &State, work: &mut Workspace, h: f64) -> bool {
     let Some(mut runs) = work.runs.take() else {
         return true;
     };
-    let kicks = std::mem::take(&mut work.kicks);
-    let pass = pass_of(state, work, &kicks, &runs.kinds, h);
-    let mut sound = true;
-    for (index, stretch) in runs.stretches.iter().enumerate() {
-        let (once, slot) = (&mut *runs.n, &mut *runs.slot);
-        let mut whole = None;
-        for block in stretch.clone() {
-            let n = unknowns(runs.keeps, &mut work.newton[block], once);
-            let done = prepare(&pass, block, false, n, slot)
-                .and_then(|_| append(&mut whole, block, slot, &mut runs.ties));
-            if done.is_none() {
-                runs.restless[block] = true;
-                sound = false;
-                break;
-            }
-        }
-        if let Some(bridge) = &whole {
-            work.dual.set_span(index, bridge, 1.0);
-        }
-    }
-    work.kicks = kicks;
+    runs.pass(state, work, h, |pass, lot, team| lot.begin(pass, team));
+    runs.tell(&mut work.dual, 1.0);
+    let sound = runs.is_sound();
     work.runs = Some(runs);
     sound
 }
 
-/// Second pass: the links move under the joint forces of the first stage, which are written down. False
-/// if one linear solve is not enough for some. Else returns how far joints are open, m.
+/// Second pass: the links move under the joint forces of the first stage, which are written down. Returns
+/// how far joints are open, m, unless one linear solve is not enough for some links.
 pub(crate) fn answer_first(state: &State, work: &mut Workspace, h: f64) -> Option<f64> {
     let Some(mut runs) = work.runs.take() else {
         return Some(0.0);
     };
-    let kicks = std::mem::take(&mut work.kicks);
-    let (mut sound, mut open) = (true, 0.0f64);
-    let pass = pass_of(state, work, &kicks, &runs.kinds, h);
-    for (index, stretch) in runs.stretches.iter().enumerate() {
-        substitute(&work.dual, stretch, &runs.ties, &mut work.total);
-        let (once, slot) = (&mut *runs.n, &mut *runs.slot);
-        let mut whole = None;
-        let mut end: Option<V3> = None;
-        for block in stretch.clone() {
-            put_forces(&pass, &work.dual, block, &work.total, slot);
-            let n = unknowns(runs.keeps, &mut work.newton[block], once);
-            let ending = Ending {
-                geometric: &mut runs.geometric[block],
-                next: &mut work.next[block],
-                memory: &mut work.memory[block],
-            };
-            let done = answer(&pass, block, runs.keeps, n, slot, Some(ending)).and_then(|_| {
-                open = open.max(gaps(slot, &mut end));
-                weigh(&pass, block, n, slot);
-                slot.place = slot.drifts(h);
-                append(&mut whole, block, slot, &mut runs.ties)
-            });
-            if done.is_none() {
-                runs.restless[block] = true;
-                // The others may be told at once; ties are of no use any more.
-                whole = None;
-                end = None;
-                sound = false;
-            }
-        }
-        if let Some(bridge) = &whole {
-            work.dual.set_span(index, bridge, 1.0 / h);
-        }
-    }
-    work.kicks = kicks;
+    runs.pass(state, work, h, |pass, lot, team| lot.answer(pass, team));
+    runs.tell(&mut work.dual, 1.0 / h);
+    let sound = runs.is_sound();
+    let open = runs.teams.iter().fold(0.0, |m, team| team.open.max(m));
     work.runs = Some(runs);
     sound.then_some(open)
 }
@@ -227,101 +209,12 @@ pub(crate) fn finish_second(
     let Some(mut runs) = work.runs.take() else {
         return true;
     };
-    let kicks = std::mem::take(&mut work.kicks);
-    let mut sound = true;
-    let pass = pass_of(state, work, &kicks, &runs.kinds, h);
-    for stretch in &runs.stretches {
-        substitute(&work.dual, stretch, &runs.ties, &mut work.total);
-        let (once, slot) = (&mut *runs.n, &mut *runs.slot);
-        for block in stretch.clone() {
-            put_forces(&pass, &work.dual, block, &work.total, slot);
-            let n = unknowns(runs.keeps, &mut work.newton[block], once);
-            let ending = Ending {
-                geometric: &mut runs.geometric[block],
-                next: &mut work.next[block],
-                memory: &mut work.memory[block],
-            };
-            sound &= finish(&pass, block, runs.keeps, n, slot, ending).is_some();
-            if let Some(kept) = kept {
-                forget(kept, &state.memory[block], &mut work.memory[block]);
-            }
-        }
-    }
-    work.kicks = kicks;
+    runs.pass(state, work, h, |pass, lot, team| {
+        lot.finish(pass, team, kept)
+    });
+    let sound = runs.is_sound();
     work.runs = Some(runs);
     sound
-}
-
-/// The unknowns of a block: its own where they are kept, else those that all share.
-fn unknowns<'a>(
-    keeps: bool,
-    own: &'a mut NewtonBlock,
-    shared: &'a mut NewtonBlock,
-) -> &'a mut NewtonBlock {
-    if keeps { own } else { shared }
-}
-
-/// Ties the links of a block to those before.
-#[inline(always)]
-fn append(whole: &mut Option<Bridge>, block: usize, slot: &Slot, ties: &mut [Tie]) -> Option<()> {
-    let w = &slot.compliances;
-    for lane in 0..LANES {
-        let next = Bridge {
-            own: [BEFORE, AFTER].map(|port| full(&gather(&w.own[port], lane))),
-            mutual: gather(&w.mutual, lane),
-            places: [BEFORE, AFTER].map(|port| gather(&slot.place[port], lane)),
-        };
-        match whole {
-            Some(whole) => ties[LANES * block + lane] = whole.extend(&next)?,
-            None => *whole = Some(next),
-        }
-    }
-    Some(())
-}
-
-/// Finds the forces of the joints inside a stretch from those at its ends.
-fn substitute(dual: &Dual, stretch: &Range<usize>, ties: &[Tie], forces: &mut [f64]) {
-    let bodies = stretch.start * LANES..stretch.end * LANES;
-    let row = dual.row_before(bodies.start);
-    let rows = &mut forces[row..row + 3 * bodies.len() + 3];
-    let (rows, _) = rows.as_chunks_mut::<3>();
-    let first = rows[0];
-    let mut last = scale(&rows[bodies.len()], -1.0);
-    for k in (1..bodies.len()).rev() {
-        rows[k] = ties[bodies.start + k].force(&first, &last);
-        last = scale(&rows[k], -1.0);
-    }
-}
-
-/// Puts the joint forces at the points of a block.
-fn put_forces(pass: &Pass, dual: &Dual, block: usize, forces: &[f64], slot: &mut Slot) {
-    let row = dual.row_before(block * LANES);
-    let (forces, _) = forces[row..].as_chunks::<3>();
-    if let Some(forces) = forces.first_chunk() {
-        put_run(pass.level, forces, &mut slot.force);
-    }
-}
-
-/// How far joints are open between the links of a block and the one before, which ended at `end`, m.
-fn gaps(slot: &Slot, end: &mut Option<V3>) -> f64 {
-    let mut open = 0.0f64;
-    for lane in 0..LANES {
-        let start: V3 = gather(&slot.place[BEFORE], lane);
-        if let Some(end) = end {
-            open = sub(end, &start).iter().fold(open, |m, x| m.max(x.abs()));
-        }
-        *end = Some(gather(&slot.place[AFTER], lane));
-    }
-    open
-}
-
-/// Takes from the loads of a block what the next step may not expect, as `step::contact` does.
-fn forget(kept: f64, before: &MemoryBlock, now: &mut MemoryBlock) {
-    for lane in 0..LANES {
-        let (last, past): (M3, M3) = (gather(&now.load, lane), gather(&before.load, lane));
-        let held = axpy9(&past, kept, &sub9(&last, &past));
-        scatter(&mut now.load, lane, &full(&sym(&held)));
-    }
 }
 
 #[cfg(test)]
@@ -386,6 +279,28 @@ mod tests {
         let farthest = model.body_ids().map(apart).fold(0.0, f64::max);
         // Links near contacts are linearised twice in all steps, the others only where they are seen.
         assert!(farthest < 1e-5, "{farthest}");
+    }
+
+    #[test]
+    fn threads_share_what_is_left_out_and_change_no_bit() {
+        let model = chain_over_a_ball(9001);
+        let control = Control::new(&model);
+        let ends = [1, 2, 3].map(|threads| {
+            let settings = Settings {
+                threads,
+                ..Settings::default()
+            };
+            let (mut state, mut work) = (model.initial_state(), Workspace::new(&model, settings));
+            let mut shared = 0;
+            for _ in 0..8 {
+                step(&model, &mut state, &control, &mut work, 0.005).unwrap();
+                let teams = work.runs.as_ref().map_or(0, |runs| runs.teams.len());
+                shared += usize::from(teams > 1);
+            }
+            assert!(shared > 2, "{shared}");
+            state.blocks.iter().map(|b| (b.t, b.a)).collect::<Vec<_>>()
+        });
+        assert!(ends[0] == ends[1] && ends[1] == ends[2]);
     }
 
     #[test]

@@ -4,7 +4,6 @@
 use glam::DVec3;
 
 use super::Workspace;
-use crate::integrate::tempered::KickBlock;
 use crate::math::lanes::{LANES, gather, place, scatter};
 use crate::math::small::{V3, mul};
 use crate::model::{BodyId, Control, Model, Pose, State, StateBlock, Twist};
@@ -19,13 +18,10 @@ impl Workspace {
         h: f64,
     ) {
         self.plain = self.uniform && !control.active;
+        self.kicks.reset(model.gravity);
         if self.plain {
-            self.kicks.truncate(1);
-            scatter_all(&mut self.kicks[0], model.gravity);
             return;
         }
-        self.kicks
-            .resize(model.params.len().max(1), KickBlock::NONE);
         if self.uniform {
             self.gather_wrenches(model, control);
             return;
@@ -47,17 +43,17 @@ impl Workspace {
 
     /// The same where nothing but uniform gravity and what the user pushes with acts.
     fn gather_wrenches(&mut self, model: &Model, control: &Control) {
-        let mut plain = KickBlock::NONE;
-        scatter_all(&mut plain, model.gravity);
-        self.kicks.fill(plain);
-        for id in model.body_ids() {
-            let wrench = control.wrench(id);
-            if wrench.force != DVec3::ZERO || wrench.torque != DVec3::ZERO {
-                let (block, lane) = place(id.index());
-                let force = model.gravity + wrench.force / model.affine(id).mass;
-                let kick = &mut self.kicks[block];
-                scatter(&mut kick.acceleration, lane, &force.to_array());
-                scatter(&mut kick.torque, lane, &wrench.torque.to_array());
+        for (block, wrenches) in control.blocks.iter().enumerate() {
+            if wrenches.is_zero() {
+                continue;
+            }
+            let kick = self.kicks.own(block);
+            kick.torque = wrenches.torque;
+            for lane in 0..LANES {
+                let mass = model.params[block].mass[lane];
+                let force = DVec3::from_array(gather(&wrenches.force, lane));
+                let acceleration = model.gravity + force / mass;
+                scatter(&mut kick.acceleration, lane, &acceleration.to_array());
             }
         }
     }
@@ -123,7 +119,7 @@ impl Workspace {
         let drag = (body.drag.linear + body.drag.quadratic * speed) / affine.mass;
         let inertia: V3 = affine.inertia();
         let (block, lane) = place(id.index());
-        let kick = &mut self.kicks[block];
+        let kick = self.kicks.own(block);
         let acceleration = model.gravity * body.gravity_scale + wrench.force / affine.mass;
         scatter(&mut kick.acceleration, lane, &acceleration.to_array());
         scatter(&mut kick.torque, lane, &wrench.torque.to_array());
@@ -141,12 +137,5 @@ impl Workspace {
             let rate = body.damping.angular + body.drag.angular / inertia[axis];
             kick.angular_decay[axis][lane] = (-0.5 * h * rate).exp();
         }
-    }
-}
-
-fn scatter_all(kick: &mut KickBlock, gravity: DVec3) {
-    *kick = KickBlock::NONE;
-    for (k, g) in gravity.to_array().into_iter().enumerate() {
-        kick.acceleration[k] = [g; LANES];
     }
 }
