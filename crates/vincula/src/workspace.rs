@@ -41,6 +41,10 @@ pub struct Workspace {
     /// something.
     pub(crate) starts: [Option<Box<State>>; 3],
     pub(crate) thickness: Vec<f64>,
+    /// From the centre of each body to the farthest point of its colliders, m, and whether it hardly
+    /// moved in the step.
+    pub(crate) girth: Vec<f64>,
+    pub(crate) calm: Vec<bool>,
     /// Contacts as rows.
     pub(crate) stage: Stage,
     /// Islands that an impact struck.
@@ -189,6 +193,8 @@ impl Workspace {
             late: Contacts::new(),
             starts: keeps.map(|keep| keep.then(|| Box::new(State::at_rest(model)))),
             thickness: Vec::new(),
+            girth: Vec::new(),
+            calm: Vec::new(),
             stage: Stage::new(model.bodies.len()),
             noted: Vec::new(),
             sleep: Sleep::default(),

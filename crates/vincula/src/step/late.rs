@@ -45,6 +45,7 @@ pub(super) fn repeats(
     work: &mut Workspace,
     h: f64,
 ) -> usize {
+    work.calm.clear();
     if !work.stage.has_begun() {
         return 0;
     }
@@ -53,16 +54,45 @@ pub(super) fn repeats(
         return if crowd { 0 } else { LOOSE_REPEATS };
     }
     let care = work.stage.care();
-    if care != Care::Exact && reach(model, [before, state], work, h) < CALM {
+    if care == Care::Exact {
+        return REPEATS[care as usize];
+    }
+    if reach(model, [before, state], work, h) < CALM {
         return 0;
     }
+    work.calm.resize(model.bodies.len(), false);
     REPEATS[care as usize]
 }
 
-/// Finds what overlaps at the end of a step.
-pub(super) fn look(model: &Model, state: &State, control: &Control, work: &mut Workspace, h: f64) {
-    let sleeps = |body: BodyId| state.sleeps(body);
+/// Finds what overlaps at the end of a step from `before`. Pairs of bodies that hardly moved are not
+/// looked at where contacts are many.
+pub(super) fn look(
+    model: &Model,
+    [before, state]: [&State; 2],
+    control: &Control,
+    work: &mut Workspace,
+    h: f64,
+) {
+    find_calm(model, [before, state], work);
+    let calm = &work.calm;
+    let sleeps = |body: BodyId| state.sleeps(body) || calm.get(body.index()) == Some(&true);
     detect_but(model, state, control, HARDLY * h, &sleeps, &mut work.late);
+}
+
+/// Marks the bodies that moved so little that two of them went in by nothing that counts, where marks
+/// are wanted.
+fn find_calm(model: &Model, [before, state]: [&State; 2], work: &mut Workspace) {
+    measure_thickness(model, work);
+    let thinnest = work.thickness.iter().copied().fold(f64::INFINITY, f64::min);
+    for (body, calm) in work.calm.iter_mut().enumerate() {
+        let (block, lane) = place(body);
+        let [from, to] = [before, state].map(|state| &state.blocks[block]);
+        let shift: V3 = sub(&gather(&to.t, lane), &gather(&from.t, lane));
+        let turn: M3 = sub9(&gather(&to.a, lane), &gather(&from.a, lane));
+        // How a map moves a point is bounded by its Frobenius norm.
+        let swing = turn.iter().map(|x| x * x).sum::<f64>().sqrt();
+        *calm = dot(&shift, &shift).sqrt() + swing * work.girth[body] < CALM * thinnest;
+    }
 }
 
 /// Looks for points that went in unseen in the step from `before` to `state`, and adds them to the
@@ -75,7 +105,7 @@ pub(super) fn find_missed(
     work: &mut Workspace,
     h: f64,
 ) -> bool {
-    look(model, state, control, work, h);
+    look(model, [before, state], control, work, h);
     measure_thickness(model, work);
     let part = UNSEEN[usize::from(!work.stage.holds_any())];
     let known = work.contacts.points.len();

@@ -226,7 +226,7 @@ fn look_again(
         work.gather_forces(model, state, control, h);
         report = advance(model, state, control, work, h)?;
         if look + 1 == looks {
-            late::look(model, state, control, work, h);
+            late::look(model, [before, state], control, work, h);
         }
     }
     if looks > 0 && work.stage.care() != Care::Exact {

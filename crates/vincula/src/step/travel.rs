@@ -74,7 +74,8 @@ fn thinner(point: &ContactPoint, work: &Workspace) -> f64 {
     2.0 * half(point.collider_a).min(half(point.collider_b))
 }
 
-/// Finds half the smallest extent of every collider, m, once.
+/// Finds half the smallest extent of every collider, m, and from the centre of every body to the
+/// farthest point of its colliders, m, once.
 pub(super) fn measure_thickness(model: &Model, work: &mut Workspace) {
     if !work.thickness.is_empty() {
         return;
@@ -84,5 +85,12 @@ pub(super) fn measure_thickness(model: &Model, work: &mut Workspace) {
     for leaf in &model.collision.leaves {
         let least = &mut work.thickness[leaf.collider.index()];
         *least = least.min(leaf.thickness);
+    }
+    work.girth.resize(model.bodies.len(), 0.0);
+    for leaf in &model.collision.leaves {
+        if let Some(body) = model.collider(leaf.collider).carrier.body() {
+            let girth = &mut work.girth[body.index()];
+            *girth = girth.max(leaf.center.length() + leaf.radius);
+        }
     }
 }
