@@ -25,7 +25,7 @@ use parry3d_f64::query::{
 use parry3d_f64::shape::{
     Ball, Capsule, Cone, ConvexPolyhedron, Cuboid, Cylinder, PackedFeatureId, PolygonalFeature,
     PolygonalFeatureMap, Segment, Shape as ParryShape, ShapeType, SupportMap, TriMesh as ParryMesh,
-    TriMeshFlags,
+    TriMeshFlags, Triangle,
 };
 
 use super::bounds::Bounds;
@@ -345,8 +345,12 @@ impl Narrow {
             }
         }
         match (one.form, two.form) {
-            (Form::Mesh(mesh), _) => self.touch_mesh(mesh, one.pose, two, reach, false, out),
-            (_, Form::Mesh(mesh)) => self.touch_mesh(mesh, two.pose, one, reach, true, out),
+            (Form::Mesh(mesh), _) => {
+                return self.touch_mesh(mesh, one.pose, two, reach, false, out);
+            }
+            (_, Form::Mesh(mesh)) => {
+                return self.touch_mesh(mesh, two.pose, one, reach, true, out);
+            }
             _ => {
                 if let (Some(first), Some(second)) = (one.form.shape(), two.form.shape()) {
                     let places = [&one.pose, &two.pose].map(place);
@@ -357,7 +361,7 @@ impl Narrow {
         false
     }
 
-    /// Points of the triangles of a mesh near another form.
+    /// Points of the triangles of a mesh near another form. True when all are known to be farther apart.
     fn touch_mesh(
         &mut self,
         mesh: &ParryMesh,
@@ -366,12 +370,13 @@ impl Narrow {
         reach: f64,
         flipped: bool,
         out: &mut Vec<Touch>,
-    ) {
+    ) -> bool {
         let Some(shape) = other.form.shape() else {
-            return;
+            return false;
         };
         let (mesh_place, other_place) = (place(&pose), place(&other.pose));
-        let window = shape.compute_aabb(&mesh_place.inv_mul(&other_place));
+        let relative = mesh_place.inv_mul(&other_place);
+        let window = shape.compute_aabb(&relative);
         let window = Aabb::new(
             window.mins - DVec3::splat(reach),
             window.maxs + DVec3::splat(reach),
@@ -379,6 +384,9 @@ impl Narrow {
         let mut near = std::mem::take(&mut self.near);
         near.clear();
         near.extend(mesh.bvh().intersect_aabb(&window));
+        if let Some(map) = shape.as_support_map() {
+            near.retain(|&index| !is_beside(map, &relative, &mesh.triangle(index), reach));
+        }
         near.sort_unstable();
         for &index in &near {
             let triangle = mesh.triangle(index);
@@ -405,6 +413,7 @@ impl Narrow {
             }
         }
         self.near = near;
+        self.near.is_empty()
     }
 
     /// Points of one triangle with those of another mesh. Meshes rarely meet meshes: this
@@ -594,6 +603,14 @@ impl Narrow {
             .intersection_test(&relative, first, second)
             .is_ok_and(|found| found.intersecting)
     }
+}
+
+/// Whether a shape lies farther than `reach` to one side of the plane of a triangle, m.
+fn is_beside(map: &dyn SupportMap, at: &Place, triangle: &Triangle, reach: f64) -> bool {
+    let across = triangle.scaled_normal();
+    let far = reach * across.length();
+    let height = |point: DVec3| across.dot(point - triangle.a);
+    height(map.support_point(at, -across)) > far || height(map.support_point(at, across)) < -far
 }
 
 /// When the second shape, moving by `motion`, comes within `distance` of the first.
