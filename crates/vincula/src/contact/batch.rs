@@ -27,12 +27,15 @@ use crate::math::lanes::{LANES, Lane, gather, largest, scatter, sum};
 use crate::math::small::*;
 pub(super) use couple::Couple;
 
+/// Six numbers, filled up to as many as a vector holds.
+const WIDE: usize = 8;
+
 /// A body: how it has moved, and how it answers. The first of them stands for what does not move.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
 pub(super) struct Puck {
-    /// Displacement, m, and rotation, rad.
-    pub moved: [f64; 6],
+    /// Displacement, m, and rotation, rad, filled up with zeros.
+    pub moved: [f64; WIDE],
     /// Displacement per force, m/N.
     per_force: f64,
     /// Rotation per torque, upper triangle, rad/(N m).
@@ -43,14 +46,30 @@ impl Puck {
     pub fn new(mover: &Mover) -> Puck {
         let [xx, xy, xz, _, yy, yz, _, _, zz] = mover.per_torque;
         Puck {
-            moved: join(&mover.shift, &mover.turn),
+            moved: widen(&mover.shift, &mover.turn),
             per_force: mover.per_force,
             per_torque: [xx, xy, xz, yy, yz, zz],
         }
     }
 }
 
-pub(super) fn join(shift: &V3, turn: &V3) -> [f64; 6] {
+/// Shift and turn as a puck has them.
+pub(super) fn widen(shift: &V3, turn: &V3) -> [f64; WIDE] {
+    let mut moved = [0.0; WIDE];
+    moved[..6].copy_from_slice(&join(shift, turn));
+    moved
+}
+
+impl Puck {
+    /// How far a motion takes the body, m, with its rotation at the radius of gyration.
+    pub fn size_of(&self, [x, y, z, a, b, c]: &[f64; 6]) -> f64 {
+        let [xx, _, _, yy, _, zz] = self.per_torque;
+        let square = 3.0 * self.per_force / (xx + yy + zz);
+        ((x * x + y * y + z * z) + square * (a * a + b * b + c * c)).sqrt()
+    }
+}
+
+fn join(shift: &V3, turn: &V3) -> [f64; 6] {
     [shift[0], shift[1], shift[2], turn[0], turn[1], turn[2]]
 }
 
@@ -204,9 +223,9 @@ pub(super) struct Change {
 
 kernel! {
     /// One pass over all batches, of which `runs` says how many follow each other with the same
-    /// pucks; `couples` are the sides of those that joints hold. Forces first go on by `beta` along
+    /// pucks; `couples` say how all pucks answer where joints hold some. Forces first go on by `beta` along
     /// the conjugate direction; the pucks must have done so already.
-    pub(super) fn sweep(batches: &mut [Batch], runs: &[Run], couples: &[[Couple; 2]], pucks: &mut [Puck], beta: f64) -> Change
+    pub(super) fn sweep(batches: &mut [Batch], runs: &[Run], couples: &[Couple], pucks: &mut [Puck], beta: f64) -> Change
         = sweep_all
 }
 
@@ -214,18 +233,18 @@ kernel! {
 fn sweep_all(
     batches: &mut [Batch],
     runs: &[Run],
-    couples: &[[Couple; 2]],
+    couples: &[Couple],
     pucks: &mut [Puck],
     beta: f64,
 ) -> Change {
     let mut total = ([0.0; LANES], [0.0; LANES]);
-    let (mut left, mut couples) = (batches, couples.iter());
+    let mut left = batches;
     for run in runs {
         let (batches, others) = std::mem::take(&mut left).split_at_mut(run.depth as usize);
         left = others;
-        match run.held.then(|| couples.next()).flatten() {
-            Some(couples) => couple::sweep_run(batches, couples, pucks, beta, &mut total),
-            None => sweep_run(batches, pucks, beta, &mut total),
+        match run.held {
+            true => couple::sweep_run(batches, couples, pucks, beta, &mut total),
+            false => sweep_run(batches, pucks, beta, &mut total),
         }
     }
     Change {

@@ -63,8 +63,7 @@ impl Colours {
         } else {
             let held = movers.hold_mechanisms();
             for (index, row) in rows.iter().enumerate() {
-                let away = held && row.lambda == [0.0; 3] && row.slip(&movers.all)[0] > AWAY;
-                let to = if away {
+                let to = if held && is_away(row, movers) {
                     &mut self.aside
                 } else {
                     &mut self.near
@@ -73,7 +72,27 @@ impl Colours {
             }
             self.colour(rows, movers);
         }
-        self.pairs.sort_unstable();
+        self.order.clear();
+        self.runs.clear();
+        self.line_up();
+    }
+
+    /// Deals the rows that were left aside and are no longer far from closing into batches of their
+    /// own, after all others.
+    pub fn join(&mut self, rows: &[ContactRow], movers: &Movers) {
+        self.taken.fill(0);
+        self.pairs.clear();
+        self.near.clear();
+        let near = &mut self.near;
+        self.aside.retain(|&index| {
+            let away = is_away(&rows[index as usize], movers);
+            if !away {
+                near.push(index);
+            }
+            away
+        });
+        self.colour(rows, movers);
+        self.rest.sort_unstable();
         self.line_up();
     }
 
@@ -116,8 +135,7 @@ impl Colours {
 
     /// Gives each pair its lane.
     fn line_up(&mut self) {
-        self.order.clear();
-        self.runs.clear();
+        self.pairs.sort_unstable();
         let count = |pair: u64| (MOST - (pair >> 32 & 0xff)) as usize;
         let alike = self.pairs.chunk_by(|p, q| p >> 40 == q >> 40);
         for run in alike.flat_map(|pairs| pairs.chunks(LANES)) {
@@ -135,6 +153,11 @@ impl Colours {
             }
         }
     }
+}
+
+/// Whether a contact does not push and is far from closing.
+fn is_away(row: &ContactRow, movers: &Movers) -> bool {
+    row.lambda == [0.0; 3] && row.slip(&movers.all)[0] > AWAY
 }
 
 #[cfg(test)]

@@ -381,6 +381,7 @@ impl Movers {
     }
 
     /// How the target moves under a unit wrench on the source, which must be related.
+    #[inline(always)]
     pub fn respond(&self, target: u32, source: u32, force: &V3, torque: &V3) -> [V3; 2] {
         let mover = &self.all[source as usize];
         if mover.cluster == ALONE {

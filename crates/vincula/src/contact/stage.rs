@@ -29,7 +29,7 @@ use super::impact::{self, Approach};
 use super::memory::{Memory, Remembered, key_of};
 use super::movers::{FIXED, Mover, Movers};
 use super::rows::{ContactRow, along, frame_of};
-use super::sweep::{self, Sweeper, Violation};
+use super::sweep::{self, Enough, Sweeper, Violation};
 use crate::dual::Dual;
 use crate::integrate::newton::NewtonBlock;
 use crate::math::lanes::{gather, place};
@@ -70,9 +70,13 @@ const SHARES: [usize; 2] = [2, 6];
 /// Products that a solve is never refused.
 const LEAST: usize = 8;
 /// Sweeps at most over a crowd of small mechanisms: of a solve, and where it follows a small
-/// change. And by how much, m, bodies may still move in the last one.
+/// change. And what the last one may still change.
 const SWEEPS: [usize; 2] = [30, 10];
-const STILL: f64 = 5e-5;
+const STILL: Enough = Enough {
+    forces: 5e-5,
+    shared: 7.5e-5,
+    still: 1.5e-5,
+};
 /// Times at most that groups are found again because a contact outside them closed.
 const ASIDE: usize = 2;
 /// Gap below which two bodies touch at the end of a step, m.

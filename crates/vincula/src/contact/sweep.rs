@@ -6,7 +6,7 @@
 
 use vincula_blocks::cone::{solve_block_near, violation};
 
-use super::batch::{self, Batch, Change, Couple, Puck, join};
+use super::batch::{self, Batch, Change, Couple, Puck, widen};
 use super::colours::Colours;
 use super::movers::{FIXED, Movers};
 use super::rows::{ContactRow, Spin};
@@ -130,14 +130,26 @@ const CAUTION: f64 = 3.0;
 /// Part of all sweeps, inverse, that is left at least where contacts join that were left aside.
 const REVISION: usize = 4;
 
+/// When sweeps are enough.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Enough {
+    /// No force changes by more in a sweep, times the compliance of its contact, m.
+    pub forces: f64,
+    /// Or by no more than this, m, while no body moves by more than `still`, m. Corners of a face that
+    /// share a force in many ways pass it on among each other sweep after sweep, and nothing comes of
+    /// it.
+    pub shared: f64,
+    pub still: f64,
+}
+
 /// Contacts sorted by how they are swept: those of loose bodies and of small mechanisms in batches,
 /// the others one by one.
 #[derive(Debug, Default)]
 pub(crate) struct Sweeper {
     /// At least as many as there is an order for.
     batches: Vec<Batch>,
-    /// Of each run in which joints hold bodies: both sides.
-    couples: Vec<[Couple; 2]>,
+    /// How each puck answers, where joints hold some.
+    couples: Vec<Couple>,
     pucks: Vec<Puck>,
     /// Of each puck: what the last pass over the batches moved it by, and the conjugate direction.
     gains: Vec<[f64; 6]>,
@@ -175,13 +187,28 @@ impl Sweeper {
         tolerance: f64,
         limit: usize,
     ) -> (usize, bool) {
-        let (count, enough) = self.relax(rows, movers, tolerance, limit);
+        let end = Enough {
+            forces: tolerance,
+            shared: 0.0,
+            still: 0.0,
+        };
+        self.solve_until(rows, movers, end, limit)
+    }
+
+    /// The same until it is enough by another measure.
+    pub fn solve_until(
+        &mut self,
+        rows: &mut [ContactRow],
+        movers: &mut Movers,
+        end: Enough,
+        limit: usize,
+    ) -> (usize, bool) {
+        let (count, enough) = self.relax(rows, movers, end, limit);
         if !self.misses(rows, movers) {
             return (count, enough);
         }
-        self.forget();
         let most = (limit - count).max(limit.div_ceil(REVISION));
-        let (more, enough) = self.relax(rows, movers, tolerance, most);
+        let (more, enough) = self.relax(rows, movers, end, most);
         (count + more, enough)
     }
 
@@ -195,14 +222,17 @@ impl Sweeper {
         &mut self,
         rows: &mut [ContactRow],
         movers: &mut Movers,
-        tolerance: f64,
+        end: Enough,
         limit: usize,
     ) -> (usize, bool) {
         if limit == 0 {
             return (0, false);
         }
-        if std::mem::replace(&mut self.sorted, true) && !self.misses(rows, movers) {
+        if std::mem::replace(&mut self.sorted, true) {
             self.used().iter_mut().for_each(|b| b.refresh(rows));
+            if self.misses(rows, movers) {
+                self.join(rows, movers);
+            }
         } else {
             self.sort(rows, movers);
         }
@@ -211,7 +241,9 @@ impl Sweeper {
         let mut found = (limit, false);
         for k in 0..limit {
             let change = self.sweep(rows, movers, beta);
-            if change.largest <= tolerance {
+            if change.largest <= end.forces
+                || (change.largest <= end.shared && self.is_still(end.still))
+            {
                 found = (k + 1, true);
                 break;
             }
@@ -233,36 +265,35 @@ impl Sweeper {
     /// Puts contacts into batches.
     fn sort(&mut self, rows: &[ContactRow], movers: &Movers) {
         self.colours.find(rows, movers);
+        self.pack(rows, 0);
+        self.couples.clear();
+        if movers.all.iter().any(|mover| !mover.loose) {
+            let answer = |mover: u32| Couple::new(mover, movers);
+            self.couples.push(Couple::NONE);
+            self.couples
+                .extend((0..movers.all.len() as u32).map(answer));
+        }
+    }
+
+    /// Adds the contacts that were left aside and have come close since.
+    fn join(&mut self, rows: &[ContactRow], movers: &Movers) {
+        let packed = self.colours.order.len();
+        self.colours.join(rows, movers);
+        self.pack(rows, packed);
+    }
+
+    /// Fills the batches after those that are packed already, with so many lanes.
+    fn pack(&mut self, rows: &[ContactRow], lanes: usize) {
         let order = &self.colours.order;
         let most = self.batches.len().max(order.len() / LANES);
         self.batches.resize(most, Batch::EMPTY);
-        for (batch, order) in self.batches.iter_mut().zip(order.chunks_exact(LANES)) {
+        let batches = self.batches[lanes / LANES..].iter_mut();
+        for (batch, order) in batches.zip(order[lanes..].chunks_exact(LANES)) {
             for (lane, &index) in order.iter().enumerate() {
                 match index {
                     FIXED => batch.clear(lane),
                     index => batch.put(lane, &rows[index as usize], index as usize),
                 }
-            }
-        }
-        self.sort_couples(rows, movers);
-    }
-
-    /// Finds how the bodies of runs answer that joints hold.
-    fn sort_couples(&mut self, rows: &[ContactRow], movers: &Movers) {
-        self.couples.clear();
-        let mut order = self.colours.order.chunks_exact(LANES);
-        for run in &self.colours.runs {
-            // All batches of a run have the bodies of the first.
-            let first = order.next();
-            order.by_ref().take(run.depth as usize - 1).for_each(drop);
-            let Some(first) = first.filter(|_| run.held) else {
-                continue;
-            };
-            let couples = self.couples.push_mut([Couple::NONE; 2]);
-            for (lane, &index) in first.iter().enumerate().filter(|(_, k)| **k != FIXED) {
-                let row = &rows[index as usize];
-                couples[0].put(lane, row.a.mover, movers);
-                couples[1].put(lane, row.b.mover, movers);
             }
         }
     }
@@ -272,25 +303,18 @@ impl Sweeper {
         if !self.sorted {
             return;
         }
-        let (mut batches, mut couples) = (&mut self.batches[..], self.couples.iter_mut());
-        let mut order = self.colours.order.chunks_exact(LANES);
-        for run in &self.colours.runs {
-            let (batches_of_run, others) = batches.split_at_mut(run.depth as usize);
-            batches = others;
-            let mut couples = couples.by_ref().take(usize::from(run.held)).next();
-            for (batch, order) in batches_of_run.iter_mut().zip(order.by_ref()) {
-                for (lane, &index) in order.iter().enumerate().filter(|(_, k)| **k != FIXED) {
-                    let row = &rows[index as usize];
-                    let at = [row.a.mover, row.b.mover];
-                    if at.map(&altered) == [false; 2] {
-                        continue;
-                    }
+        let order = self.colours.order.chunks_exact(LANES);
+        for (batch, order) in self.batches.iter_mut().zip(order) {
+            for (lane, &index) in order.iter().enumerate().filter(|(_, k)| **k != FIXED) {
+                let row = &rows[index as usize];
+                if altered(row.a.mover) || altered(row.b.mover) {
                     batch.put(lane, row, index as usize);
-                    if let Some(couples) = &mut couples {
-                        couples[0].put(lane, at[0], movers);
-                        couples[1].put(lane, at[1], movers);
-                    }
                 }
+            }
+        }
+        for (mover, couple) in (0..).zip(self.couples.iter_mut().skip(1)) {
+            if altered(mover) {
+                *couple = Couple::new(mover, movers);
             }
         }
     }
@@ -319,10 +343,17 @@ impl Sweeper {
         }
     }
 
+    /// Whether the last sweep moved no body of the batches by more than this, m; never so where some
+    /// contacts are in none.
+    fn is_still(&self, still: f64) -> bool {
+        let mut pucks = self.pucks.iter().zip(&self.gains).skip(1);
+        self.colours.rest.is_empty() && pucks.all(|(puck, gain)| puck.size_of(gain) <= still)
+    }
+
     /// Tells the movers where the pucks are.
     fn tell(&self, movers: &mut Movers) {
         for (mover, puck) in movers.all.iter_mut().zip(self.pucks.iter().skip(1)) {
-            let [x, y, z, a, b, c] = puck.moved;
+            let [x, y, z, a, b, c, ..] = puck.moved;
             (mover.shift, mover.turn) = ([x, y, z], [a, b, c]);
         }
     }
@@ -332,7 +363,7 @@ impl Sweeper {
         let mixed = !self.colours.rest.is_empty();
         if mixed {
             for (puck, mover) in self.pucks.iter_mut().skip(1).zip(&movers.all) {
-                puck.moved = join(&mover.shift, &mover.turn);
+                puck.moved = widen(&mover.shift, &mover.turn);
             }
         }
         let mut change = self.sweep_batches(beta);

@@ -1,88 +1,89 @@
 //! Runs of contacts in which joints hold bodies: a push on one body moves another one too.
+//!
+//! How bodies answer is kept by body, not by lane: each is part of several contacts, and all together
+//! they stay in the cache through a sweep, where copies for every run would not.
 
-use super::{Batch, Puck, puck};
-use crate::contact::movers::{FIXED, Movers};
+use super::{Batch, Puck, WIDE, puck};
+use crate::contact::movers::Movers;
 use crate::math::lanes::{LANES, Lane, gather};
 use crate::math::small::*;
 
-/// One side of the eight pairs of a run: how the bodies and their partners answer to a push.
+/// Motion per force and torque, column by column, each filled up with zeros.
+type Columns = [[f64; WIDE]; 6];
+
+/// How a body and its partner answer to a push on the body.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub(in crate::contact) struct Couple {
-    /// Motion per wrench of the bodies themselves, which is symmetric: row by row from the diagonal.
-    own: [Lane; 21],
-    /// Motion of the partners per wrench on the bodies, row-major.
-    mutual: [Lane; 36],
-    /// The pucks of the partners; the first one where there is none.
-    partner: [u32; LANES],
+    own: Columns,
+    /// Motion of the partner.
+    mutual: Columns,
+    /// The puck of the partner; the first one where there is none.
+    partner: u32,
 }
 
 impl Couple {
+    /// What does not move.
     pub const NONE: Couple = Couple {
-        own: [[0.0; LANES]; 21],
-        mutual: [[0.0; LANES]; 36],
-        partner: [0; LANES],
+        own: [[0.0; WIDE]; 6],
+        mutual: [[0.0; WIDE]; 6],
+        partner: 0,
     };
 
-    /// Takes a body into a lane that has none yet, if there is one.
-    pub fn put(&mut self, lane: usize, mover: u32, movers: &Movers) {
-        if mover == FIXED {
-            return;
+    /// How a mover answers that has at most one partner; others take part in no run.
+    pub fn new(mover: u32, movers: &Movers) -> Couple {
+        let mut couple = Couple::NONE;
+        if !movers.is_paired(mover) {
+            return couple;
         }
-        let own = movers.block(mover, mover);
-        let upper = (0..6).flat_map(|i| (i..6).map(move |j| 6 * i + j));
-        for (to, from) in self.own.iter_mut().zip(upper) {
-            to[lane] = own[from];
-        }
+        couple.own = columns(&movers.block(mover, mover));
         if let Some(partner) = movers.partner(mover) {
-            let mutual = movers.block(partner, mover);
-            for (to, from) in self.mutual.iter_mut().zip(mutual) {
-                to[lane] = from;
-            }
-            self.partner[lane] = puck(partner);
+            couple.mutual = columns(&movers.block(partner, mover));
+            couple.partner = puck(partner);
         }
+        couple
     }
 
-    /// Moves the bodies and their partners by a push at the arms.
+    /// Moves the body and its partner by a force and a torque.
     #[inline(always)]
-    fn push(
-        &self,
-        pushes: &[Lane; 3],
-        arms: [&Lane; 3],
-        sign: f64,
-        bodies: &mut [Lane; 6],
-        partners: &mut [Lane; 6],
-    ) {
-        for lane in 0..LANES {
-            let f = scale(&gather(pushes, lane), sign);
-            let t = cross(&arms.map(|arm| arm[lane]), &f);
-            let wrench = [f[0], f[1], f[2], t[0], t[1], t[2]];
-            let own: [f64; 21] = gather(&self.own, lane);
-            let mut moved = [0.0; 6];
-            let mut at = 0;
-            for i in 0..6 {
-                moved[i] += own[at] * wrench[i];
-                for j in i + 1..6 {
-                    let entry = own[at + j - i];
-                    moved[i] += entry * wrench[j];
-                    moved[j] += entry * wrench[i];
-                }
-                at += 6 - i;
-            }
-            for i in 0..6 {
-                bodies[i][lane] += moved[i];
-                let row = |j: usize| self.mutual[6 * i + j][lane] * wrench[j];
-                partners[i][lane] += (row(0) + row(1) + row(2)) + (row(3) + row(4) + row(5));
-            }
+    fn push(&self, body: u32, wrench: &[f64; 6], pucks: &mut [Puck]) {
+        advance(&mut pucks[body as usize].moved, &self.own, wrench);
+        if self.partner != 0 {
+            advance(
+                &mut pucks[self.partner as usize].moved,
+                &self.mutual,
+                wrench,
+            );
         }
     }
 }
 
-/// One pass over a run.
+fn columns(block: &[f64; 36]) -> Columns {
+    let mut columns = [[0.0; WIDE]; 6];
+    for (j, column) in columns.iter_mut().enumerate() {
+        for i in 0..6 {
+            column[i] = block[6 * i + j];
+        }
+    }
+    columns
+}
+
+#[inline(always)]
+fn advance(moved: &mut [f64; WIDE], by: &Columns, wrench: &[f64; 6]) {
+    let mut sum = *moved;
+    for (column, w) in by.iter().zip(wrench) {
+        for k in 0..WIDE {
+            sum[k] += column[k] * w;
+        }
+    }
+    *moved = sum;
+}
+
+/// One pass over a run; `couples` are those of all pucks.
 #[inline(always)]
 pub(super) fn sweep_run(
     run: &mut [Batch],
-    couples: &[Couple; 2],
+    couples: &[Couple],
     pucks: &mut [Puck],
     beta: f64,
     total: &mut (Lane, Lane),
@@ -90,23 +91,44 @@ pub(super) fn sweep_run(
     let Some(at) = run.first().map(|batch| batch.at) else {
         return;
     };
-    let [mut a, mut b] = [0, 1].map(|side| spread(pucks, &at[side]));
-    let [mut beside_a, mut beside_b] = [0, 1].map(|side| spread(pucks, &couples[side].partner));
     for batch in run {
         batch.run_on(beta);
+        let (a, b) = (spread(pucks, &at[0]), spread(pucks, &at[1]));
         let slip = batch.slip(&a, &b);
         let pushes = batch.answer(&slip, total);
         let [x, y, z, u, v, w] = &batch.arms;
-        couples[0].push(&pushes, [x, y, z], -1.0, &mut a, &mut beside_a);
-        couples[1].push(&pushes, [u, v, w], 1.0, &mut b, &mut beside_b);
+        let wrenches = [
+            wrenches(&pushes, [x, y, z], -1.0),
+            wrenches(&pushes, [u, v, w], 1.0),
+        ];
+        for lane in 0..LANES {
+            // Most contacts that are only near do not push.
+            if gather(&pushes, lane) == [0.0; 3] {
+                continue;
+            }
+            for (at, wrenches) in at.iter().zip(&wrenches) {
+                let body = at[lane];
+                if body != 0 {
+                    couples[body as usize].push(body, &gather(wrenches, lane), pucks);
+                }
+            }
+        }
     }
-    // Partners first: those that are none share a puck with what does not move.
-    for (side, beside) in [beside_a, beside_b].iter().enumerate() {
-        write(pucks, &couples[side].partner, beside);
+}
+
+/// Forces and torques of pushes at the arms.
+#[inline(always)]
+fn wrenches(pushes: &[Lane; 3], arms: [&Lane; 3], sign: f64) -> [Lane; 6] {
+    let mut all = [[0.0; LANES]; 6];
+    for lane in 0..LANES {
+        let f = scale(&gather(pushes, lane), sign);
+        let t = cross(&arms.map(|arm| arm[lane]), &f);
+        for k in 0..3 {
+            all[k][lane] = f[k];
+            all[3 + k][lane] = t[k];
+        }
     }
-    for (at, moved) in at.iter().zip([&a, &b]) {
-        write(pucks, at, moved);
-    }
+    all
 }
 
 #[inline(always)]
@@ -119,14 +141,4 @@ fn spread(pucks: &[Puck], at: &[u32; LANES]) -> [Lane; 6] {
         }
     }
     all
-}
-
-#[inline(always)]
-fn write(pucks: &mut [Puck], at: &[u32; LANES], all: &[Lane; 6]) {
-    for lane in 0..LANES {
-        let moved = &mut pucks[at[lane] as usize].moved;
-        for k in 0..6 {
-            moved[k] = all[k][lane];
-        }
-    }
 }

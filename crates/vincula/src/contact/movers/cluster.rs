@@ -61,6 +61,7 @@ pub(super) fn alone_block(mover: &Mover) -> Block {
     block
 }
 
+#[inline(always)]
 pub(super) fn times_block(block: &Block, force: &V3, torque: &V3) -> [V3; 2] {
     let row = |k: usize| {
         let b = &block[6 * k..6 * k + 6];

@@ -65,7 +65,7 @@ impl Stage {
         }
         if swept {
             let most = SWEEPS[usize::from(again)];
-            return sweeper.solve(rows, movers, STILL, most).0;
+            return sweeper.solve_until(rows, movers, STILL, most).0;
         }
         let affordable = MOST_ROWS_SWEPT / rows.len().max(1);
         let affordable = if again {
