@@ -11,7 +11,8 @@
 //! `dense.rs` all of them block by block, `newton.rs` all at once, `splitting.rs` by turns
 //! between a linear solve and the cone, and `accelerated.rs` by products with D alone. `direct.rs` comes
 //! to the law from anywhere by few linear solves: for a full matrix, for contacts that a chain
-//! (`strung.rs`) or a net (`netted.rs`) connects, and for those of bodies without joints (`linked.rs`).
+//! (`strung.rs`) or a net (`netted.rs`) connects, for those of bodies without joints (`linked.rs`), and for
+//! those of both and of small mechanisms (`woven.rs`).
 
 pub mod accelerated;
 mod block;
@@ -27,6 +28,7 @@ pub mod newton;
 pub mod splitting;
 pub mod string;
 pub mod strung;
+pub mod woven;
 
 pub use accelerated::{Accelerated, Products};
 pub use block::Block;
@@ -39,6 +41,7 @@ pub use netted::Netted;
 pub use splitting::Splitting;
 pub use string::Line;
 pub use strung::{Knot, Strung};
+pub use woven::{Tie, Woven};
 
 /// One block: normal, first tangent, second tangent.
 pub type Triple = [f64; 3];

@@ -96,7 +96,7 @@ impl Direct {
     }
 
     /// Finds what each contact does; returns how many do something else than before.
-    fn find_pieces(&mut self) -> usize {
+    pub(super) fn find_pieces(&mut self) -> usize {
         self.pieces.resize(self.marks.len(), Piece::Apart);
         let mut changed = 0;
         for (k, (mark, piece)) in self.marks.iter().zip(&mut self.pieces).enumerate() {

@@ -58,7 +58,7 @@ pub(super) struct Round {
     center: Vec<f64>,
     lift: Vec<f64>,
     /// D δ of a step δ.
-    answer: Vec<f64>,
+    pub answer: Vec<f64>,
     softness: f64,
 }
 
@@ -109,12 +109,12 @@ impl Direct {
         report
     }
 
-    fn keep_best(&mut self) {
+    pub(super) fn keep_best(&mut self) {
         self.best.clone_from(&self.lambda);
         self.best_slip.clone_from(&self.slip);
     }
 
-    fn take_best(&mut self) {
+    pub(super) fn take_best(&mut self) {
         self.lambda.clone_from(&self.best);
         self.slip.clone_from(&self.best_slip);
     }
