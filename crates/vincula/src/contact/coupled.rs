@@ -5,14 +5,16 @@
 //! matrix D of `exact.rs`, at the cost of one solve however many contacts there are, and the method
 //! of `vincula_blocks::cone::accelerated` needs nothing else of D but what each contact answers to
 //! itself, about. For that only the joints at its own bodies answer. Groups that chains or a net
-//! connect are solved at once instead (`strings.rs`, `nets.rs`).
+//! connect are solved at once instead (`strings.rs`, `nets.rs`), and, where an accuracy is asked for, a net
+//! with mechanisms and bodies on it (`weave.rs`).
 
-use vincula_blocks::cone::{Accelerated, Products, project};
+use vincula_blocks::cone::{Accelerated, ConeReport, Products, project};
 
 use super::movers::{FIXED, Movers};
 use super::nets::Nets;
 use super::rows::ContactRow;
 use super::strings::Strings;
+use super::weave::Weave;
 use crate::dual::Dual;
 use crate::integrate::newton::NewtonBlock;
 use crate::math::small::*;
@@ -23,6 +25,10 @@ use crate::math::union::Union;
 const TOLERANCE: f64 = 1e-6;
 /// The same for a solve of all at once, with which nothing else is tried.
 const ENOUGH: f64 = 1e-5;
+/// Products at most that lead to where a solve of all at once starts from, if it does not only follow a
+/// small change; then none; and where that failed. The violation at which they end.
+const AHEAD: [usize; 3] = [20, 0, 60];
+const ABOUT: f64 = 1e-3;
 /// Products that a large problem gets at least, and what they may cost in rows.
 const FEWEST: usize = 30;
 const ROWS: usize = 100_000;
@@ -76,6 +82,10 @@ pub(crate) struct Coupled {
     groups: Crowds,
     strings: Strings,
     nets: Nets,
+    weave: Weave,
+    /// Whether contacts are those of a net and of what touches it, solved at once.
+    woven: bool,
+    order: Vec<u32>,
     /// What the last group that was looked at is.
     kind: Kind,
 }
@@ -101,6 +111,7 @@ impl Coupled {
         effort: Effort,
         again: bool,
     ) -> usize {
+        self.woven = false;
         self.groups.find(rows, movers);
         let one = self.groups.count() == 1;
         if one && !again {
@@ -127,6 +138,58 @@ impl Coupled {
         spent.div_ceil(rows.len().max(1))
     }
 
+    /// Solves the rows of a net and of what touches it, all at once. Returns the steps and products; or
+    /// nothing if rows are of another kind, or where that led nowhere.
+    pub fn solve_woven(
+        &mut self,
+        rows: &mut [ContactRow],
+        movers: &mut Movers,
+        dual: &mut Dual,
+        work: &[NewtonBlock],
+        again: bool,
+    ) -> Option<usize> {
+        if !again {
+            self.woven = self.weave.prepare(rows, movers, dual, work);
+        }
+        if !self.woven {
+            return None;
+        }
+        self.kind = Kind::Other;
+        self.groups.find(rows, movers);
+        self.settle(movers, dual, false);
+        let mut spent = 0;
+        for most in [AHEAD[usize::from(again)], AHEAD[2]] {
+            spent += self.approach(rows, movers, dual, Effort::to(ABOUT, most));
+            let report = self.solve_weave(rows, movers, dual);
+            self.settle(movers, dual, false);
+            spent += report.newton;
+            if report.residual <= ENOUGH {
+                return Some(spent);
+            }
+        }
+        self.woven = false;
+        None
+    }
+
+    /// Comes nearer to the law by products; returns how many.
+    fn approach(
+        &mut self,
+        rows: &mut [ContactRow],
+        movers: &mut Movers,
+        dual: &mut Dual,
+        effort: Effort,
+    ) -> usize {
+        if effort.most == 0 {
+            return 0;
+        }
+        let mut most = 0;
+        for group in 0..self.groups.count() {
+            most = most.max(self.solve_group(group, rows, movers, dual, effort));
+        }
+        self.settle(movers, dual, false);
+        most
+    }
+
     /// Makes a group ready to be solved at once if chains or a net connect it.
     fn prepare(
         &mut self,
@@ -149,25 +212,61 @@ impl Coupled {
 
     /// Solves a group at once if it is ready for that. Returns the steps, and whether it is solved.
     fn solve_at_once(&mut self, rows: &mut [ContactRow], movers: &mut Movers) -> (usize, bool) {
-        let (strings, nets) = (&mut self.strings, &mut self.nets);
         let report = match self.kind {
-            Kind::Chains => strings.solve(rows, movers),
-            Kind::Net => nets.solve(rows, movers),
+            Kind::Chains => self.strings.solve(rows, movers),
+            Kind::Net => self.nets.solve(rows, movers),
             Kind::Other => return (0, false),
         };
         let mut settle = |(index, force): (u32, V3)| {
             settle_on(&mut rows[index as usize], movers, &force);
         };
         match self.kind {
-            Kind::Net => nets.answer().for_each(&mut settle),
-            _ => strings.answer().for_each(&mut settle),
+            Kind::Net => self.nets.answer().for_each(&mut settle),
+            _ => self.strings.answer().for_each(&mut settle),
         }
         (report.newton, report.residual <= ENOUGH)
     }
 
+    /// Finds the forces of the problem that `weave` was prepared for.
+    fn solve_weave(
+        &mut self,
+        rows: &mut [ContactRow],
+        movers: &mut Movers,
+        dual: &mut Dual,
+    ) -> ConeReport {
+        let Coupled {
+            weave,
+            order,
+            wrench,
+            motion,
+            groups,
+            ..
+        } = self;
+        order.clear();
+        order.extend(weave.order());
+        let units = &groups.units;
+        weave.start(rows, movers);
+        let contacts: &[ContactRow] = rows;
+        let mut multiply = |x: &[f64], y: &mut [f64]| {
+            respond(
+                contacts,
+                [order, units],
+                (movers, dual),
+                [wrench, motion],
+                x,
+                y,
+            );
+        };
+        let report = weave.solve(&mut multiply);
+        for (index, force) in weave.answer() {
+            settle_on(&mut rows[index as usize], movers, &force);
+        }
+        report
+    }
+
     /// Whether the last solve was one of all contacts at once.
     pub fn is_direct(&self) -> bool {
-        self.kind != Kind::Other && self.groups.count() == 1
+        self.woven || (self.kind != Kind::Other && self.groups.count() == 1)
     }
 
     fn solve_group(
@@ -195,15 +294,14 @@ impl Coupled {
         let limit = effort.most.min((effort.rows / members.len()).max(FEWEST));
         let contacts: &[ContactRow] = rows;
         let mut multiply = |x: &[f64], y: &mut [f64]| {
-            for &unit in units {
-                wrench[movers.unit(unit)].fill([[0.0; 3]; 2]);
-            }
-            load(contacts, members, x, wrench);
-            for &unit in units {
-                let answer = |island: usize, rows: &mut [f64]| dual.answer_chosen(island, rows);
-                movers.respond_unit(unit, answer, wrench, motion);
-            }
-            read(contacts, members, x, motion, y);
+            respond(
+                contacts,
+                [members, units],
+                (movers, dual),
+                [wrench, motion],
+                x,
+                y,
+            );
         };
         // The slip holds D λ of the present λ already.
         multiply(lambda, product);
@@ -332,6 +430,26 @@ impl Crowds {
         let ([row, unit], [row_end, unit_end]) = (self.starts[group], self.starts[group + 1]);
         (&self.rows[row..row_end], &self.units[unit..unit_end])
     }
+}
+
+/// Writes how far the contacts of some rows and units move under forces x, the joints inside.
+fn respond(
+    rows: &[ContactRow],
+    [members, units]: [&[u32]; 2],
+    (movers, dual): (&mut Movers, &mut Dual),
+    [wrench, motion]: [&mut Vec<[V3; 2]>; 2],
+    x: &[f64],
+    y: &mut [f64],
+) {
+    for &unit in units {
+        wrench[movers.unit(unit)].fill([[0.0; 3]; 2]);
+    }
+    load(rows, members, x, wrench);
+    for &unit in units {
+        let answer = |island: usize, rows: &mut [f64]| dual.answer_chosen(island, rows);
+        movers.respond_unit(unit, answer, wrench, motion);
+    }
+    read(rows, members, x, motion, y);
 }
 
 /// Forces x along the frames, as what they do to each mover.

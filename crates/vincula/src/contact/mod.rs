@@ -40,6 +40,7 @@ mod strings;
 mod surface;
 pub(crate) mod sweep;
 mod terrain;
+mod weave;
 
 pub use choice::ContactSolver;
 pub use collider::{Carrier, Collider, ColliderDef, ColliderError, ColliderShape, Groups};

@@ -171,6 +171,12 @@ impl Movers {
             .map(|(island, _)| island as usize)
     }
 
+    /// The island of a unit whose bodies joints hold.
+    pub fn island_of(&self, unit: u32) -> Option<usize> {
+        let island = self.units[unit as usize].island;
+        island.map(|(island, _)| island as usize)
+    }
+
     /// The movers of a unit.
     pub fn unit(&self, unit: u32) -> std::ops::Range<usize> {
         let unit = &self.units[unit as usize];

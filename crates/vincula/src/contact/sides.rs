@@ -58,6 +58,11 @@ impl Sides {
         self.0.iter().map(|o| &rows[o.0 as usize])
     }
 
+    /// The rows as they are numbered elsewhere.
+    pub fn order(&self) -> impl Iterator<Item = u32> + '_ {
+        self.0.iter().map(|o| o.0)
+    }
+
     /// The rows as they are numbered elsewhere, with three numbers of each.
     pub fn with(&self, numbers: &[f64]) -> impl Iterator<Item = (u32, V3)> {
         let triples = numbers.as_chunks().0;

@@ -6,6 +6,7 @@
 //! the units of `hubs.rs`.
 
 use vincula_blocks::cone::Mesh;
+use vincula_blocks::{BlockMatrix, Pattern, Role};
 
 use super::Dual;
 use super::hubs::Basis;
@@ -28,6 +29,43 @@ impl Dual {
         let pattern = self.islands[island].matrix.pattern();
         let small = pattern.nodes() <= MOST_UNKNOWNS;
         (all && small).then(|| Mesh::new(pattern))?
+    }
+
+    /// The unknowns of an island, if it is a net with knots, exact factors, and not too large.
+    pub(crate) fn net_pattern(&self, island: usize) -> Option<&Pattern> {
+        let pattern = self.islands[island].matrix.pattern();
+        let fits = |node| pattern.size(node) == 3 && pattern.role(node) != Role::Waiting;
+        let points = |hub: &super::hubs::Hub| hub.basis == Basis::Points(1);
+        let hubs = self.hubs.iter().flatten();
+        let mut here = hubs.filter(|hub| hub.island as usize == island).peekable();
+        let knots = here.peek().is_some() && here.all(points);
+        let small = pattern.nodes() <= MOST_UNKNOWNS;
+        let regular = self.islands[island].is_regular();
+        (small && regular && knots && (0..pattern.nodes()).all(fits)).then_some(pattern)
+    }
+
+    /// The unknowns of an island, if all are forces of joints, with exact factors.
+    pub(crate) fn plain_pattern(&self, island: usize) -> Option<&Pattern> {
+        let of = &self.islands[island];
+        let pattern = of.matrix.pattern();
+        (pattern.nodes() == of.joints.len() && of.is_regular()).then_some(pattern)
+    }
+
+    /// The matrix of an island.
+    pub(crate) fn matrix_of(&self, island: usize) -> &BlockMatrix {
+        &self.islands[island].matrix
+    }
+
+    /// The joints of an island, as its nodes, and the bodies that each holds.
+    pub(crate) fn joints_of(
+        &self,
+        island: usize,
+    ) -> impl Iterator<Item = (usize, [Option<usize>; 2])> + '_ {
+        let joints = self.islands[island].joints.iter().enumerate();
+        joints.map(|(node, joint)| {
+            let rows = &self.joints[*joint];
+            (node, [rows.a.body(), rows.b.body()])
+        })
     }
 
     /// Takes the values of an island. False if some of its rows are redundant, or nearly.

@@ -3,7 +3,7 @@
 //! A force and a torque w on a body that is free violate the rows of its joints by `L w`, and
 //! forces λ of the rows move the body by `−Lᵀ λ`, in displacement and rotation.
 
-use super::Mover;
+use super::{Mover, Movers};
 use crate::dual::Dual;
 use crate::integrate::newton::NewtonBlock;
 use crate::math::small::V3;
@@ -75,5 +75,14 @@ impl Levers {
                 }
             }
         }
+    }
+}
+
+impl Movers {
+    /// By how much a unit force (first three) or torque on a mover violates each row of its joints,
+    /// numbered as in its island, if no joint answers.
+    pub fn levers_of(&self, mover: usize) -> impl Iterator<Item = (usize, &[f64; 6])> {
+        let levers = self.levers.of(mover).iter();
+        levers.map(|lever| (lever.row as usize, &lever.by))
     }
 }

@@ -12,6 +12,28 @@ const LOOK: usize = 50;
 const SWEEPS: usize = 3_000;
 
 impl Stage {
+    /// Solves the rows of a net with mechanisms on it; returns the iterations, or nothing if they are
+    /// others, or do not meet the law to a relative violation.
+    pub(super) fn solve_woven(
+        &mut self,
+        accuracy: f64,
+        dual: &mut Dual,
+        work: &[NewtonBlock],
+        again: bool,
+    ) -> Option<usize> {
+        if !self.movers.knows_own() {
+            return None;
+        }
+        let Stage {
+            rows,
+            movers,
+            coupled,
+            ..
+        } = self;
+        let count = coupled.solve_woven(rows, movers, dual, work, again)?;
+        (self.residual() <= accuracy).then_some(count)
+    }
+
     /// Goes on with the rows of the present stage until they meet Coulomb's law to a relative
     /// violation; returns the iterations.
     pub(super) fn go_on(&mut self, accuracy: f64, dual: &mut Dual, work: &[NewtonBlock]) -> usize {

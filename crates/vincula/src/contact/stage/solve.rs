@@ -12,11 +12,13 @@ impl Stage {
         work: &[NewtonBlock],
         again: bool,
     ) -> usize {
-        let count = self.solve_within(settings, dual, work, again);
-        match settings.contact_accuracy {
-            Some(accuracy) => count + self.go_on(accuracy, dual, work),
-            None => count,
+        let Some(accuracy) = settings.contact_accuracy else {
+            return self.solve_within(settings, dual, work, again);
+        };
+        if let Some(count) = self.solve_woven(accuracy, dual, work, again) {
+            return count;
         }
+        self.solve_within(settings, dual, work, again) + self.go_on(accuracy, dual, work)
     }
 
     /// The same, as well as it can be done for what steps are usually allowed to cost.
