@@ -8,11 +8,11 @@
 //! ```
 //!
 //! with blocks Y and Z of three by three. How that is done depends on what D is made of, and is left
-//! to a [`Response`]: a chain (`strung.rs`), a net (`netted.rs`), bodies (`linked.rs`), a net with bodies on it
-//! (`woven.rs`) or a full matrix (`dense.rs`). The inner way comes near the law from anywhere in about ten steps, but then meets it
-//! slowly; Newton's method wanders far from it and meets it in two or three. From a good guess it mostly
-//! finds the law by itself (`direct/guess.rs`), or where its steps are shortened (`direct/search.rs`). Where
-//! contacts jam, rounds of softer laws lead there
+//! to a [`Response`]: a chain (`strung.rs`), a net (`netted.rs`), bodies (`linked.rs`), a net with
+//! bodies on it (`woven.rs`) or a full matrix (`dense.rs`). The inner way comes near the law from
+//! anywhere in about ten steps, but then meets it slowly; Newton's method wanders far from it and meets
+//! it in two or three. From a good guess it mostly finds the law by itself (`direct/guess.rs`), or where
+//! its steps are shortened (`direct/search.rs`). Where contacts jam, rounds of softer laws lead there
 //! (`direct/multipliers.rs`).
 
 mod guess;
