@@ -60,7 +60,10 @@ pub(super) fn repeats(
     if reach(model, [before, state], work, h) < CALM {
         return 0;
     }
-    work.calm.resize(model.bodies.len(), false);
+    // Where few bodies touch something, most pairs are not looked at anyway.
+    if work.contacts.points.len() > model.bodies.len() {
+        work.calm.resize(model.bodies.len(), false);
+    }
     REPEATS[care as usize]
 }
 

@@ -7,13 +7,14 @@
 //! 3. Forwards, with the forces of the second stage at the ends: substitute, project and finish.
 //!
 //! The kernels are those of an ordinary step of a chain. Blocks of which one linear solve turns out not
-//! to be enough are seen by the step, and it is made again. A stretch is cut into pieces, of which
-//! eight at a time are passed over side by side, and which threads share.
+//! to be enough are seen by the step, and it is made again. Threads share the stretches, of which long
+//! ones are cut for that.
 
 mod lot;
-mod team;
 
 use std::ops::Range;
+
+use vincula_blocks::Tie;
 
 use super::REMEMBERED;
 use super::kinds::Kinds;
@@ -24,13 +25,12 @@ use crate::math::lanes::{LANES, Lane};
 use crate::model::{Model, State};
 use crate::settings::Settings;
 use crate::workspace::Workspace;
-use lot::Lot;
-use team::{Team, TieBlock};
+use lot::{Lot, Stretch};
 
 /// Blocks of links that are worth to be left out together.
-const LEAST: usize = 2 * LANES;
-/// Blocks that are passed over together at most.
-const MOST: usize = 1024 * LANES;
+const LEAST: usize = 4;
+/// Blocks of a stretch at most.
+const MOST: usize = 4096;
 /// Attempts at a step at most that leave links out.
 const ATTEMPTS: usize = 4;
 
@@ -40,11 +40,11 @@ pub(crate) struct Runs {
     /// Blocks of links that have a joint at either end.
     whole: Range<usize>,
     /// What is left out.
-    teams: Vec<Team>,
+    stretches: Vec<Stretch>,
     /// Blocks of which one linear solve was not enough in this step.
     restless: Vec<bool>,
-    /// The joints inside the pieces, once they are eliminated.
-    ties: Vec<TieBlock>,
+    /// The joint before or after every link, once it is eliminated.
+    ties: Vec<[Tie; LANES]>,
     /// Rotational stiffness of blocks, N m.
     geometric: Vec<[Lane; 3]>,
     /// Whether unknowns are kept from one pass to the next.
@@ -64,9 +64,9 @@ impl Runs {
         Some(Runs {
             kinds: Kinds::find(model, &points),
             whole: links.start.div_ceil(LANES)..links.end / LANES,
-            teams: Vec::new(),
+            stretches: Vec::new(),
             restless: vec![false; blocks],
-            ties: vec![TieBlock::NONE; Team::most_ties(blocks, LEAST)],
+            ties: vec![[Tie::default(); LANES]; blocks],
             geometric: vec![[[0.0; LANES]; 3]; blocks],
             keeps: model.bodies.len() <= REMEMBERED,
         })
@@ -79,12 +79,12 @@ impl Runs {
 
     /// Blocks that are left out.
     pub(crate) fn blocks(&self) -> impl Iterator<Item = usize> + '_ {
-        self.teams.iter().flat_map(|team| team.blocks.clone())
+        self.stretches.iter().flat_map(|s| s.blocks.clone())
     }
 
     /// Chooses what to leave out: blocks that nothing touches, nor their neighbours.
     fn choose(&mut self, touched: &[bool], quiet: &mut [bool]) {
-        self.teams.clear();
+        self.stretches.clear();
         quiet.fill(false);
         let busy =
             |block: usize| !self.whole.contains(&block) || touched[block] || self.restless[block];
@@ -95,8 +95,7 @@ impl Runs {
             let length = block - first.min(block);
             if ends || length == MOST {
                 if length >= LEAST {
-                    let at = self.teams.last().map_or(0, |team| team.ties().end);
-                    self.teams.push(Team::new(first..block, at));
+                    self.stretches.push(Stretch::of(first..block));
                     quiet[first..block].fill(true);
                 }
                 first = if ends { block + 1 } else { block };
@@ -110,14 +109,14 @@ impl Runs {
         state: &State,
         work: &mut Workspace,
         h: f64,
-        job: impl Fn(&Pass, &mut Lot, &mut Team) + Sync,
+        job: impl Fn(&Pass, &mut Lot, &mut Stretch) + Sync,
     ) {
-        let Some(first) = self.teams.first().map(|team| team.blocks.start) else {
+        let Some(first) = self.stretches.first().map(|s| s.blocks.start) else {
             return;
         };
         let threads = work.block_threads(self.blocks().count());
-        for team in &mut self.teams {
-            team.hold(&work.dual, &work.total);
+        for stretch in &mut self.stretches {
+            stretch.hold(&work.dual, &work.total);
         }
         let pass = Pass {
             level: work.level,
@@ -137,21 +136,22 @@ impl Runs {
             memory: &mut work.memory[first..],
             geometric: &mut self.geometric[first..],
             restless: &mut self.restless[first..],
-            first_tie: 0,
-            ties: &mut self.ties,
+            ties: &mut self.ties[first..],
             forces,
         };
-        lot.each(threads, &mut self.teams, &|lot, team| job(&pass, lot, team));
+        lot.each(threads, &mut self.stretches, &|lot, stretch| {
+            job(&pass, lot, stretch)
+        });
     }
 
     /// Tells the rest of the chain how the ends give way and where they are, in units of `unit`.
     fn tell(&self, dual: &mut Dual, unit: f64) {
-        dual.set_spans(self.teams.iter().flat_map(Team::bridges), unit);
+        dual.set_spans(self.stretches.iter().map(|s| s.bridge), unit);
     }
 
     /// Whether nothing was out of the ordinary.
     fn is_sound(&self) -> bool {
-        self.teams.iter().all(|team| team.sound)
+        self.stretches.iter().all(|stretch| stretch.sound)
     }
 }
 
@@ -160,14 +160,13 @@ pub(crate) fn leave_out(work: &mut Workspace, attempts: usize) {
     let Some(runs) = &mut work.runs else { return };
     // Where links move violently all over the chain, every attempt would find some more.
     if work.contacts.points.is_empty() || attempts >= ATTEMPTS {
-        runs.teams.clear();
+        runs.stretches.clear();
         work.quiet.fill(false);
     } else {
         runs.choose(&work.touched, &mut work.quiet);
     }
-    let bodies = |blocks: Range<usize>| blocks.start * LANES..blocks.end * LANES;
-    let pieces = runs.teams.iter().flat_map(Team::pieces);
-    work.dual.leave_out(pieces.map(bodies));
+    let bodies = |s: &Stretch| s.blocks.start * LANES..s.blocks.end * LANES;
+    work.dual.leave_out(runs.stretches.iter().map(bodies));
 }
 
 /// First pass: how the ends give way, and where they are without joint forces. False if some links are
@@ -176,7 +175,7 @@ pub(crate) fn begin(state: &State, work: &mut Workspace, h: f64) -> bool {
     let Some(mut runs) = work.runs.take() else {
         return true;
     };
-    runs.pass(state, work, h, |pass, lot, team| lot.begin(pass, team));
+    runs.pass(state, work, h, |pass, lot, s| lot.begin(pass, s));
     runs.tell(&mut work.dual, 1.0);
     let sound = runs.is_sound();
     work.runs = Some(runs);
@@ -189,10 +188,10 @@ pub(crate) fn answer_first(state: &State, work: &mut Workspace, h: f64) -> Optio
     let Some(mut runs) = work.runs.take() else {
         return Some(0.0);
     };
-    runs.pass(state, work, h, |pass, lot, team| lot.answer(pass, team));
+    runs.pass(state, work, h, |pass, lot, s| lot.answer(pass, s));
     runs.tell(&mut work.dual, 1.0 / h);
     let sound = runs.is_sound();
-    let open = runs.teams.iter().fold(0.0, |m, team| team.open.max(m));
+    let open = runs.stretches.iter().fold(0.0, |m, s| s.open.max(m));
     work.runs = Some(runs);
     sound.then_some(open)
 }
@@ -209,9 +208,7 @@ pub(crate) fn finish_second(
     let Some(mut runs) = work.runs.take() else {
         return true;
     };
-    runs.pass(state, work, h, |pass, lot, team| {
-        lot.finish(pass, team, kept)
-    });
+    runs.pass(state, work, h, |pass, lot, s| lot.finish(pass, s, kept));
     let sound = runs.is_sound();
     work.runs = Some(runs);
     sound
@@ -294,8 +291,8 @@ mod tests {
             let mut shared = 0;
             for _ in 0..8 {
                 step(&model, &mut state, &control, &mut work, 0.005).unwrap();
-                let teams = work.runs.as_ref().map_or(0, |runs| runs.teams.len());
-                shared += usize::from(teams > 1);
+                let stretches = work.runs.as_ref().map_or(0, |runs| runs.stretches.len());
+                shared += usize::from(stretches > 1);
             }
             assert!(shared > 2, "{shared}");
             state.blocks.iter().map(|b| (b.t, b.a)).collect::<Vec<_>>()

@@ -1,16 +1,50 @@
-//! Passes over teams of pieces of a long chain, one after the other, by one thread.
+//! Passes over stretches of a long chain, one after the other, by one thread.
 
-use vincula_blocks::both;
+use std::ops::Range;
+
+use vincula_blocks::{Bridge, Tie, both};
 
 use super::super::links::put_run;
 use super::super::passes::{Ending, Pass, answer, finish, prepare, weigh};
 use super::super::record::Slot;
-use super::team::{Run, Team, TieBlock, Way};
-use crate::dual::{AFTER, BEFORE};
+use crate::dual::{AFTER, BEFORE, Dual};
 use crate::integrate::newton::NewtonBlock;
 use crate::math::lanes::{LANES, Lane, gather, scatter};
 use crate::math::small::*;
 use crate::model::{MemoryBlock, StateBlock};
+
+/// A stretch that is left out, and what the passes find.
+pub(super) struct Stretch {
+    pub blocks: Range<usize>,
+    /// Forces of the joints at its ends, N.
+    held: [V3; 2],
+    /// How its ends give way, and where they are without joint forces.
+    pub bridge: Bridge,
+    /// How far joints are open, m.
+    pub open: f64,
+    /// Whether nothing was out of the ordinary.
+    pub sound: bool,
+}
+
+impl Stretch {
+    pub fn of(blocks: Range<usize>) -> Stretch {
+        Stretch {
+            blocks,
+            held: [[0.0; 3]; 2],
+            bridge: Bridge::default(),
+            open: 0.0,
+            sound: true,
+        }
+    }
+
+    /// Notes the forces at the ends, of those of all rows.
+    pub fn hold(&mut self, dual: &Dual, forces: &[f64]) {
+        self.held = [self.blocks.start, self.blocks.end].map(|block| {
+            let row = dual.row_before(block * LANES);
+            std::array::from_fn(|k| forces[row + k])
+        });
+    }
+}
 
 /// What passes read and write, by block from the first one on.
 pub(super) struct Lot<'a> {
@@ -22,67 +56,59 @@ pub(super) struct Lot<'a> {
     pub memory: &'a mut [MemoryBlock],
     pub geometric: &'a mut [[Lane; 3]],
     pub restless: &'a mut [bool],
-    /// Ties of all teams from this one on.
-    pub first_tie: usize,
-    pub ties: &'a mut [TieBlock],
+    pub ties: &'a mut [[Tie; LANES]],
     /// Forces of the joint before every link, N.
     pub forces: &'a mut [V3],
 }
 
-/// Room for one block of each piece.
-struct Room {
-    n: NewtonBlock,
-    slots: [Slot; LANES],
-    run: Run,
+/// From which end joints are eliminated.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    Forwards,
+    Backwards,
 }
 
-impl Room {
-    const NEW: Room = Room {
-        n: NewtonBlock::ZERO,
-        slots: [Slot::ZERO; LANES],
-        run: [[[0.0; LANES]; 3]; LANES + 1],
-    };
-}
+/// Forces of the nine joints of eight links in a row, N.
+type Run = [V3; LANES + 1];
 
 impl<'a> Lot<'a> {
-    /// Does the job for every team, on two threads if there are so many.
+    /// Does the job for every stretch, on two threads if there are so many.
     pub fn each(
         mut self,
         threads: usize,
-        teams: &mut [Team],
-        job: &(impl Fn(&mut Lot, &mut Team) + Sync),
+        stretches: &mut [Stretch],
+        job: &(impl Fn(&mut Lot, &mut Stretch) + Sync),
     ) {
-        let half = teams.iter().map(|team| team.blocks.len()).sum::<usize>() / 2;
+        let half = stretches.iter().map(|s| s.blocks.len()).sum::<usize>() / 2;
         let mut before = 0;
-        let lower = teams.iter().take_while(|team| {
-            before += team.blocks.len();
+        let lower = stretches.iter().take_while(|stretch| {
+            before += stretch.blocks.len();
             before <= half
         });
         let at = lower.count();
         if threads < 2 || at == 0 {
-            teams.iter_mut().for_each(|team| job(&mut self, team));
+            stretches.iter_mut().for_each(|s| job(&mut self, s));
             return;
         }
-        let (one, two) = teams.split_at_mut(at);
-        let (mut lower, mut upper) = self.split(&two[0]);
+        let (one, two) = stretches.split_at_mut(at);
+        let (mut lower, mut upper) = self.split(two[0].blocks.start);
         both(
             threads,
-            || one.iter_mut().for_each(|team| job(&mut lower, team)),
-            || two.iter_mut().for_each(|team| job(&mut upper, team)),
+            || one.iter_mut().for_each(|s| job(&mut lower, s)),
+            || two.iter_mut().for_each(|s| job(&mut upper, s)),
         );
     }
 
-    /// What belongs to the teams before one, and to the others.
-    fn split(self, team: &Team) -> (Lot<'a>, Lot<'a>) {
-        let at = team.blocks.start - self.first;
+    /// What belongs to the blocks before one, and to the others.
+    fn split(self, block: usize) -> (Lot<'a>, Lot<'a>) {
+        let (at, keeps) = (block - self.first, self.keeps);
         let (newton, newton_b) = self.newton.split_at_mut(at);
         let (next, next_b) = self.next.split_at_mut(at);
         let (memory, memory_b) = self.memory.split_at_mut(at);
         let (geometric, geometric_b) = self.geometric.split_at_mut(at);
         let (restless, restless_b) = self.restless.split_at_mut(at);
-        let (ties, ties_b) = self.ties.split_at_mut(team.ties().start - self.first_tie);
+        let (ties, ties_b) = self.ties.split_at_mut(at);
         let (forces, forces_b) = self.forces.split_at_mut(at * LANES);
-        let keeps = self.keeps;
         let before = Lot {
             first: self.first,
             keeps,
@@ -91,148 +117,170 @@ impl<'a> Lot<'a> {
             memory,
             geometric,
             restless,
-            first_tie: self.first_tie,
             ties,
             forces,
         };
         let after = Lot {
-            first: team.blocks.start,
+            first: block,
             keeps,
             newton: newton_b,
             next: next_b,
             memory: memory_b,
             geometric: geometric_b,
             restless: restless_b,
-            first_tie: team.ties().start,
             ties: ties_b,
             forces: forces_b,
         };
         (before, after)
     }
 
-    /// First pass over a team.
-    pub fn begin(&mut self, pass: &Pass, team: &mut Team) {
-        let mut room = Room::NEW;
-        for step in 0..team.steps() {
-            for piece in 0..team.active(step) {
-                let block = team.piece(piece).start + step;
-                let at = block - self.first;
-                let n = unknowns(self.keeps, &mut self.newton[at], &mut room.n);
-                if prepare(pass, block, false, n, &mut room.slots[piece]).is_none() {
-                    self.note_restless(team, block);
-                }
-            }
-            if team.sound {
-                self.eliminate(pass, Way::Forwards, team, step, &room.slots);
-            }
-            if !team.sound {
+    /// First pass over a stretch.
+    pub fn begin(&mut self, pass: &Pass, stretch: &mut Stretch) {
+        let (mut once, mut slot, mut whole) = (NewtonBlock::ZERO, Slot::ZERO, None);
+        for block in stretch.blocks.clone() {
+            let at = block - self.first;
+            let (n, _) = self.block(at, &mut once);
+            let done = prepare(pass, block, false, n, &mut slot).is_some();
+            if !done || !eliminate(&mut whole, Way::Forwards, &slot, &mut self.ties[at]) {
+                self.restless[at] = true;
+                stretch.sound = false;
                 break;
             }
         }
+        stretch.bridge = whole.unwrap_or_default();
     }
 
-    /// Second pass over a team.
-    pub fn answer(&mut self, pass: &Pass, team: &mut Team) {
-        let mut room = Room::NEW;
-        let mut starts = [None; LANES];
-        for step in (0..team.steps()).rev() {
-            team.substitute_back(pass.level, step, self.ties_of(team), &mut room.run);
-            for piece in 0..team.active(step) {
-                let block = team.piece(piece).start + step;
-                let (at, slot) = (block - self.first, &mut room.slots[piece]);
-                self.put_forces(pass, block, piece, &room.run, slot);
-                let n = unknowns(self.keeps, &mut self.newton[at], &mut room.n);
-                let ending = Ending {
-                    geometric: &mut self.geometric[at],
-                    next: &mut self.next[at],
-                    memory: &mut self.memory[at],
-                };
-                if answer(pass, block, self.keeps, n, slot, Some(ending)).is_some() {
-                    team.open = team.open.max(gaps(slot, starts[piece]));
-                    starts[piece] = Some(gather(&slot.place[BEFORE], 0));
-                    weigh(pass, block, n, slot);
-                    slot.place = slot.drifts(pass.scheme.h);
-                } else {
-                    // The others may be told at once.
-                    starts[piece] = None;
-                    self.note_restless(team, block);
-                }
+    /// Second pass over a stretch.
+    pub fn answer(&mut self, pass: &Pass, stretch: &mut Stretch) {
+        let (mut once, mut slot, mut whole) = (NewtonBlock::ZERO, Slot::ZERO, None);
+        let ([first, mut last], keeps) = (stretch.held, self.keeps);
+        let mut start = None;
+        for block in stretch.blocks.clone().rev() {
+            let at = block - self.first;
+            let is_first = block == stretch.blocks.start;
+            let run = substitute_back(&self.ties[at], &first, &last, is_first);
+            last = run[0];
+            self.put_forces(pass, at, &run, &mut slot);
+            let (n, ending) = self.block(at, &mut once);
+            let mut done = answer(pass, block, keeps, n, &mut slot, Some(ending)).is_some();
+            if done {
+                stretch.open = stretch.open.max(gaps(&slot, start));
+                start = Some(gather(&slot.place[BEFORE], 0));
+                weigh(pass, block, n, &mut slot);
+                slot.place = slot.drifts(pass.scheme.h);
+                // Once some links have to be seen, the ends do not matter any more.
+                done = !stretch.sound
+                    || eliminate(&mut whole, Way::Backwards, &slot, &mut self.ties[at]);
             }
-            if team.sound {
-                self.eliminate(pass, Way::Backwards, team, step, &room.slots);
+            if !done {
+                self.restless[at] = true;
+                (stretch.sound, start) = (false, None);
             }
         }
-        team.turn();
+        stretch.bridge = whole.unwrap_or_default().turned();
     }
 
-    /// Last pass over a team.
-    pub fn finish(&mut self, pass: &Pass, team: &mut Team, kept: Option<f64>) {
-        let mut room = Room::NEW;
-        for step in 0..team.steps() {
-            team.substitute_on(pass.level, step, self.ties_of(team), &mut room.run);
-            for piece in 0..team.active(step) {
-                let block = team.piece(piece).start + step;
-                let (at, slot) = (block - self.first, &mut room.slots[piece]);
-                self.put_forces(pass, block, piece, &room.run, slot);
-                let n = unknowns(self.keeps, &mut self.newton[at], &mut room.n);
-                let ending = Ending {
-                    geometric: &mut self.geometric[at],
-                    next: &mut self.next[at],
-                    memory: &mut self.memory[at],
-                };
-                team.sound &= finish(pass, block, self.keeps, n, slot, ending).is_some();
-                if let Some(kept) = kept {
-                    forget(kept, &pass.state.memory[block], &mut self.memory[at]);
-                }
+    /// Last pass over a stretch.
+    pub fn finish(&mut self, pass: &Pass, stretch: &mut Stretch, kept: Option<f64>) {
+        let (mut once, mut slot) = (NewtonBlock::ZERO, Slot::ZERO);
+        let ([mut first, last], keeps) = (stretch.held, self.keeps);
+        for block in stretch.blocks.clone() {
+            let at = block - self.first;
+            let is_last = block + 1 == stretch.blocks.end;
+            let run = substitute_on(&self.ties[at], &last, &first, is_last);
+            first = run[LANES];
+            self.put_forces(pass, at, &run, &mut slot);
+            let (n, ending) = self.block(at, &mut once);
+            stretch.sound &= finish(pass, block, keeps, n, &slot, ending).is_some();
+            if let Some(kept) = kept {
+                forget(kept, &pass.state.memory[block], &mut self.memory[at]);
             }
         }
     }
 
-    fn ties_of(&self, team: &Team) -> &[TieBlock] {
-        let ties = team.ties();
-        &self.ties[ties.start - self.first_tie..ties.end - self.first_tie]
-    }
-
-    /// Ties the links of a block of each piece to those that are there.
-    fn eliminate(
-        &mut self,
-        pass: &Pass,
-        way: Way,
-        team: &mut Team,
-        step: usize,
-        slots: &[Slot; LANES],
-    ) {
-        let ties = team.ties();
-        let ties = &mut self.ties[ties.start - self.first_tie..ties.end - self.first_tie];
-        if !team.eliminate(pass.level, way, step, slots, ties) {
-            for piece in 0..team.active(step) {
-                self.note_restless(team, team.piece(piece).start + step);
-            }
+    /// The unknowns of a block, its own where they are kept, and what passes leave of it.
+    fn block<'b>(
+        &'b mut self,
+        at: usize,
+        shared: &'b mut NewtonBlock,
+    ) -> (&'b mut NewtonBlock, Ending<'b>) {
+        let ending = Ending {
+            geometric: &mut self.geometric[at],
+            next: &mut self.next[at],
+            memory: &mut self.memory[at],
+        };
+        match self.keeps {
+            true => (&mut self.newton[at], ending),
+            false => (shared, ending),
         }
     }
 
-    /// The step has to see a block.
-    fn note_restless(&mut self, team: &mut Team, block: usize) {
-        self.restless[block - self.first] = true;
-        team.sound = false;
-    }
-
-    /// Writes down the forces of the joints of a block of one piece, and puts them at its points.
-    fn put_forces(&mut self, pass: &Pass, block: usize, piece: usize, run: &Run, slot: &mut Slot) {
-        let forces: [V3; LANES + 1] = std::array::from_fn(|k| gather(&run[k], piece));
-        let at = (block - self.first) * LANES;
-        self.forces[at..at + LANES].copy_from_slice(&forces[..LANES]);
-        put_run(pass.level, &forces, &mut slot.force);
+    /// Writes down the forces of the joints of a block, and puts them at its points.
+    fn put_forces(&mut self, pass: &Pass, at: usize, run: &Run, slot: &mut Slot) {
+        self.forces[at * LANES..][..LANES].copy_from_slice(&run[..LANES]);
+        put_run(pass.level, run, &mut slot.force);
     }
 }
 
-/// The unknowns of a block: its own where they are kept, else those that all share.
-fn unknowns<'a>(
-    keeps: bool,
-    own: &'a mut NewtonBlock,
-    shared: &'a mut NewtonBlock,
-) -> &'a mut NewtonBlock {
-    if keeps { own } else { shared }
+/// Ties the links of a block to those that are there. False if that failed.
+fn eliminate(whole: &mut Option<Bridge>, way: Way, slot: &Slot, ties: &mut [Tie; LANES]) -> bool {
+    let mut sound = true;
+    for k in 0..LANES {
+        let (lane, next) = match way {
+            Way::Forwards => (k, link(slot, k)),
+            Way::Backwards => (LANES - 1 - k, link(slot, LANES - 1 - k).turned()),
+        };
+        match whole {
+            Some(whole) => {
+                let (tie, safe) = whole.extend(&next);
+                ties[lane] = tie;
+                sound &= safe;
+            }
+            None => *whole = Some(next),
+        }
+    }
+    sound
+}
+
+/// A link of a block.
+#[inline(always)]
+fn link(slot: &Slot, lane: usize) -> Bridge {
+    let w = &slot.compliances;
+    Bridge {
+        own: [BEFORE, AFTER].map(|port| gather(&w.own[port], lane)),
+        mutual: gather(&w.mutual, lane),
+        places: [BEFORE, AFTER].map(|port| gather(&slot.place[port], lane)),
+    }
+}
+
+/// The forces of the joints of a block after a pass forwards, from the one behind it, N; `first` is that
+/// at the start of the stretch, where a block may be.
+#[inline(always)]
+fn substitute_back(ties: &[Tie; LANES], first: &V3, behind: &V3, is_first: bool) -> Run {
+    let mut run = [[0.0; 3]; LANES + 1];
+    run[LANES] = *behind;
+    for k in (0..LANES).rev() {
+        run[k] = match is_first && k == 0 {
+            true => *first,
+            false => ties[k].force(first, &scale(&run[k + 1], -1.0)),
+        };
+    }
+    run
+}
+
+/// The same after a pass backwards, from the one before it; `last` is that at the end of the stretch. Seen
+/// from there joints pull the other way.
+#[inline(always)]
+fn substitute_on(ties: &[Tie; LANES], last: &V3, before: &V3, is_last: bool) -> Run {
+    let mut run = [[0.0; 3]; LANES + 1];
+    run[0] = *before;
+    for k in 0..LANES {
+        run[k + 1] = match is_last && k + 1 == LANES {
+            true => *last,
+            false => scale(&ties[k].force(&scale(last, -1.0), &run[k]), -1.0),
+        };
+    }
+    run
 }
 
 /// How far joints are open between the links of a block and the one after, which starts at `start`, m.
