@@ -15,6 +15,7 @@
 //! those of both and of small mechanisms (`woven.rs`).
 
 pub mod accelerated;
+mod bead;
 mod block;
 pub mod dense;
 pub mod direct;

@@ -8,7 +8,7 @@ use vincula_blocks::cone::{Block, ConeReport, Mark, Netted};
 
 use super::movers::{FIXED, Movers, increment};
 use super::rows::ContactRow;
-use super::sides::{Sides, alone};
+use super::sides::Sides;
 use crate::dual::{Dual, MOST_TIES};
 use crate::integrate::newton::NewtonBlock;
 use crate::math::lanes::{gather, place};
@@ -167,27 +167,8 @@ impl Nets {
             };
             problem.add_contact(mark, &reaches);
         }
-        let size = 3 * range.len();
-        let own = problem.own_mut();
-        for k in range.clone() {
-            for l in range.clone() {
-                let s = alone(
-                    mover,
-                    self.sides.mine(k, rows),
-                    self.sides.mine(l, rows),
-                    k == l,
-                );
-                let (r, c) = (k - range.start, l - range.start);
-                // What the body does while the point of a hub is held.
-                let (to, from) = (&self.points[r], &self.points[c]);
-                for i in 0..3 {
-                    for j in 0..3 {
-                        own[(3 * r + i) * size + 3 * c + j] =
-                            s[3 * i + j] - dot(&to[i], &from[3 + j]);
-                    }
-                }
-            }
-        }
+        let sides = &self.sides;
+        sides.fill_alone(mover, range, rows, &self.points, problem.own_mut());
         true
     }
 }

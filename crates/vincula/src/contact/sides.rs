@@ -53,6 +53,31 @@ impl Sides {
         side(&rows[index as usize], !second)
     }
 
+    /// Writes what some rows of a mover do to each other alone. `points` says of each, for a hub, how the
+    /// row moves with the point of the hub and how that moves under the row: the point is held.
+    pub fn fill_alone(
+        &self,
+        mover: &Mover,
+        range: Range<usize>,
+        rows: &[ContactRow],
+        points: &[[V3; 6]],
+        own: &mut [f64],
+    ) {
+        let size = 3 * range.len();
+        for (r, k) in range.clone().enumerate() {
+            for (c, l) in range.clone().enumerate() {
+                let s = alone(mover, self.mine(k, rows), self.mine(l, rows), k == l);
+                let (to, from) = (&points[r], &points[c]);
+                for i in 0..3 {
+                    for j in 0..3 {
+                        own[(3 * r + i) * size + 3 * c + j] =
+                            s[3 * i + j] - dot(&to[i], &from[3 + j]);
+                    }
+                }
+            }
+        }
+    }
+
     /// The rows.
     pub fn rows<'a>(&self, rows: &'a [ContactRow]) -> impl Iterator<Item = &'a ContactRow> {
         self.0.iter().map(|o| &rows[o.0 as usize])

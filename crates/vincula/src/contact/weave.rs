@@ -22,7 +22,7 @@ use vincula_blocks::cone::{ConeReport, Mark, Tie, Woven};
 
 use super::movers::{FIXED, Movers, increment};
 use super::rows::{Arm, ContactRow};
-use super::sides::{Sides, alone};
+use super::sides::Sides;
 use crate::dual::{Dual, MOST_TIES};
 use crate::integrate::newton::NewtonBlock;
 use crate::math::lanes::{gather, place};
@@ -218,23 +218,8 @@ impl Weave {
             let ties = self.ties.iter();
             reach_body(&self.places, ties, row, other, sign, reach);
         }
-        let size = 3 * range.len();
-        let own = self.problem.own_mut();
-        for k in range.clone() {
-            for l in range.clone() {
-                let (to, from) = (self.sides.mine(k, rows), self.sides.mine(l, rows));
-                let s = alone(mover, to, from, k == l);
-                let (r, c) = (k - range.start, l - range.start);
-                // What the body does while the point of a hub is held.
-                let (to, from) = (&self.points[r], &self.points[c]);
-                for i in 0..3 {
-                    for j in 0..3 {
-                        own[(3 * r + i) * size + 3 * c + j] =
-                            s[3 * i + j] - dot(&to[i], &from[3 + j]);
-                    }
-                }
-            }
-        }
+        let (sides, own) = (&self.sides, self.problem.own_mut());
+        sides.fill_alone(mover, range, rows, &self.points, own);
         true
     }
 

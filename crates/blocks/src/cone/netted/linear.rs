@@ -1,8 +1,7 @@
 //! The linear system of a step: contacts are eliminated, the net is factored.
-//!
-//! Contacts that are apart have Z = 0 and take their step alone. The others of their link only see it.
 
-use super::super::block::{Block, inverse, invert, product, subtract, times};
+use super::super::bead::{fill, sort_out, step_apart};
+use super::super::block::{Block, invert, product, subtract};
 use super::super::dense::triple;
 use super::{Bead, Netted, add_to_nodes, at_nodes};
 
@@ -28,14 +27,10 @@ impl Netted {
             count,
             ..
         } = self.beads[index];
-        for k in 0..count {
-            match slopes[contact + k] == [0.0; 9] {
-                true => match inverse(&softs[contact + k]) {
-                    Some(inverse) => self.alone.push(inverse),
-                    None => return false,
-                },
-                false => self.pushing.push(k as u32),
-            }
+        let (softs, all) = (&softs[contact..contact + count], slopes);
+        let slopes = &all[contact..contact + count];
+        if !sort_out(softs, slopes, &mut self.pushing, &mut self.alone) {
+            return false;
         }
         let bead = &mut self.beads[index];
         (bead.pushing, bead.active) = (first, self.pushing.len() - first);
@@ -43,36 +38,14 @@ impl Netted {
         let size = 3 * bead.active;
         let start = self.solved.len();
         self.solved.resize(start + size * size, 0.0);
-        self.fill_matrix(&bead, start, softs, slopes);
+        let (own, pushing) = (&self.own[bead.own..], &self.pushing[first..]);
+        fill(&mut self.solved[start..], own, pushing, softs, slopes);
         if !invert(&mut self.solved[start..], size, &mut self.swaps) {
             return false;
         }
-        self.find_gains(&bead, start, slopes);
+        self.find_gains(&bead, start, all);
         self.take_from_net(&bead);
         true
-    }
-
-    /// Y + Z S of the contacts of a link that push, where N will be.
-    fn fill_matrix(&mut self, bead: &Bead, start: usize, softs: &[Block], slopes: &[Block]) {
-        let (size, width) = (3 * bead.active, 3 * bead.count);
-        let pushing = &self.pushing[bead.pushing..];
-        for (i, k) in pushing.iter().map(|k| *k as usize).enumerate() {
-            let (y, z) = (&softs[bead.first + k], &slopes[bead.first + k]);
-            for (j, l) in pushing.iter().map(|l| *l as usize).enumerate() {
-                let at = bead.own + 3 * k * width + 3 * l;
-                let own: Block = std::array::from_fn(|e| self.own[at + e / 3 * width + e % 3]);
-                let mut block = product(z, &own);
-                if i == j {
-                    for (x, y) in block.iter_mut().zip(y) {
-                        *x += y;
-                    }
-                }
-                for r in 0..3 {
-                    let row = &mut self.solved[start + (3 * i + r) * size + 3 * j..][..3];
-                    row.copy_from_slice(&block[3 * r..3 * r + 3]);
-                }
-            }
-        }
     }
 
     /// N Z B of a link.
@@ -157,36 +130,6 @@ impl Netted {
                 for (r, more) in r[3 * (bead.first + k)..].iter_mut().zip(more) {
                     *r += more;
                 }
-            }
-        }
-    }
-}
-
-/// Lets the contacts of a link that are apart take their steps, and the others see them.
-fn step_apart<'a>(
-    r: &mut [f64],
-    own: &[f64],
-    pushing: &[u32],
-    slopes: &[Block],
-    mut alone: impl Iterator<Item = &'a Block>,
-) {
-    let width = r.len();
-    let mut pushes = pushing.iter().peekable();
-    for k in 0..width / 3 {
-        if pushes.next_if(|next| **next as usize == k).is_some() {
-            continue;
-        }
-        let step = alone.next().map_or([0.0; 3], |n| times(n, &triple(r, k)));
-        r[3 * k..3 * k + 3].copy_from_slice(&step);
-        if step == [0.0; 3] {
-            continue;
-        }
-        for l in pushing.iter().map(|l| *l as usize) {
-            let at = 3 * l * width + 3 * k;
-            let s: Block = std::array::from_fn(|e| own[at + e / 3 * width + e % 3]);
-            let seen = times(&slopes[l], &times(&s, &step));
-            for (r, seen) in r[3 * l..].iter_mut().zip(seen) {
-                *r -= seen;
             }
         }
     }
