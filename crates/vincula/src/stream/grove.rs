@@ -4,7 +4,7 @@ use super::Forces;
 use super::boughs::{self, Bough};
 use super::far::Ties;
 use super::kinds::Kinds;
-use super::passes::{Pass, answer, finish, prepare};
+use super::passes::{AHEAD, Pass, answer, fetch_start, finish, prepare};
 use super::record::Slot;
 use super::room::Room;
 use crate::dual::larger;
@@ -193,7 +193,9 @@ impl Grove {
                 true => (&mut room.newton[block], &mut room.slots[block]),
                 false => (&mut local, &mut slot),
             };
+            (0..2).for_each(|third| fetch_start(pass, block.wrapping_sub(AHEAD), third));
             prepare(pass, block, false, n, slot)?;
+            fetch_start(pass, block.wrapping_sub(AHEAD), 2);
             self.eliminate(pass, block, slot)?;
         }
         Some(())
@@ -287,13 +289,16 @@ impl Grove {
         for block in 0..self.hung.len() {
             self.descend(pass, block, 1.0, forces, &mut slot.force);
             self.boughs[block].clear_pull();
+            room.fetch_ahead(pass, block, 0);
             let n = unknowns.get_mut(block).unwrap_or(&mut local);
             let ending = Some(room.ending(block));
             update = larger(answer(pass, block, kept, n, &mut slot, ending)?, update);
+            room.fetch_ahead(pass, block, 1);
             self.drifts[block] = slot.drifts(pass.scheme.h);
             self.tips[block] = slot.place[1];
             let tip = |above: usize| &self.tips[above];
             open = larger(self.hung[block].open(&slot.place[0], 1.0, tip), open);
+            room.fetch_ahead(pass, block, 2);
         }
         Some([update, open])
     }
@@ -307,6 +312,7 @@ impl Grove {
             self.descend(pass, block, 0.0, forces, &mut slot.force);
             self.boughs[block].clear();
             let n = unknowns.get_mut(block).unwrap_or(&mut local);
+            room.fetch_last(block);
             finish(pass, block, kept, n, &slot, room.ending(block))?;
         }
         Some(())

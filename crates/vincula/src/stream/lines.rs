@@ -45,7 +45,7 @@ impl Lines {
                 .collect(),
             links,
             threads,
-            windows: [Window::new(), Window::new()],
+            windows: [false, true].map(Window::new),
         };
         Some((lines, kinds))
     }
@@ -228,17 +228,20 @@ fn answer_all(pass: &Pass, links: &Links, forces: &[[f64; 3]], blocks: Blocks) -
     let (mut update, mut open) = (0.0, 0.0);
     for block in range.clone() {
         let k = block - range.start;
+        room.fetch_ahead(pass, k, 0);
         let n = unknowns.get_mut(k).unwrap_or(&mut local);
         let slot = &mut slots[block % 2];
         links.put_forces(pass.level, block, forces, &mut slot.force);
         let ending = Some(room.ending(k));
         update = larger(answer(pass, block, kept, n, slot, ending)?, update);
+        room.fetch_ahead(pass, k, 1);
         let near = [&slots[(block + 1) % 2], &slots[block % 2]];
         open = larger(links.open(pass.level, block, near), open);
         if pass.projects {
             let drifts = &mut drifts[links.joints_of(block).start - start..];
             links.find_drifts(pass.level, block, pass.scheme.h, near, drifts);
         }
+        room.fetch_ahead(pass, k, 2);
     }
     Some([update, open])
 }
@@ -252,6 +255,7 @@ fn finish_all(pass: &Pass, links: &Links, forces: &[[f64; 3]], mut room: Room) -
     for block in room.range() {
         let k = block - room.first;
         let n = unknowns.get_mut(k).unwrap_or(&mut local);
+        room.fetch_last(k);
         links.put_forces(pass.level, block, forces, &mut slot.force);
         finish(pass, block, kept, n, &slot, room.ending(k))?;
     }

@@ -31,7 +31,7 @@ const AFTER: usize = 1;
 pub(super) struct Chain {
     pub joints: Range<usize>,
     /// The upper body of the first joint, whether or not there is one.
-    upper: usize,
+    pub upper: usize,
     /// Points of the world, m: instead of the first lower and the last upper body.
     worlds: [Option<V3>; 2],
 }

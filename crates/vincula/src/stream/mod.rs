@@ -56,8 +56,10 @@ use record::Slot;
 use room::Room;
 use web::Web;
 
-/// Bodies whose unknowns stay in the second cache; beyond, predicting twice is cheaper.
+/// Bodies up to which unknowns are kept from one pass to the next; beyond, predicting again is
+/// cheaper than reading them. Without a projection they are read once only.
 const REMEMBERED: usize = 8192;
+const REMEMBERED_ONCE: usize = 1024;
 
 /// Bodies of a mechanism, in the mean, below which they are better stepped a few at a time
 /// (`crate::apart`): one that is out of the ordinary then does not concern all others.
@@ -71,6 +73,24 @@ enum Shape {
     Lines(Box<Lines>),
     Grove(Grove),
     Web(Box<Web>),
+}
+
+impl Shape {
+    /// The shape of a model, if it is made of such chains, trees or nets, and the constants of its
+    /// blocks.
+    fn find(model: &Model, threads: usize) -> Option<(Shape, Kinds)> {
+        if let Some((lines, kinds)) = Lines::find(model, threads) {
+            return Some((Shape::Lines(Box::new(lines)), kinds));
+        }
+        if islands(model) * SMALL > model.bodies.len() {
+            return None;
+        }
+        if let Some((grove, kinds)) = Grove::find(model) {
+            return Some((Shape::Grove(grove), kinds));
+        }
+        let (web, kinds) = Web::find(model, threads)?;
+        Some((Shape::Web(Box::new(web)), kinds))
+    }
 }
 
 /// The memory of the streamed step, sized once.
@@ -108,17 +128,12 @@ impl Stream {
         {
             return None;
         }
-        if let Some((lines, kinds)) = Lines::find(model, settings.threads) {
-            return Some(Stream::of(model, Shape::Lines(Box::new(lines)), kinds));
+        let (shape, kinds) = Shape::find(model, settings.threads)?;
+        let mut stream = Stream::of(model, shape, kinds);
+        if !settings.integrator.projects() {
+            stream.keeps = model.bodies.len() <= REMEMBERED_ONCE;
         }
-        if islands(model) * SMALL > model.bodies.len() {
-            return None;
-        }
-        if let Some((grove, kinds)) = Grove::find(model) {
-            return Some(Stream::of(model, Shape::Grove(grove), kinds));
-        }
-        let (web, kinds) = Web::find(model, settings.threads)?;
-        Some(Stream::of(model, Shape::Web(Box::new(web)), kinds))
+        Some(stream)
     }
 
     fn of(model: &Model, shape: Shape, kinds: Kinds) -> Stream {

@@ -9,6 +9,7 @@ use crate::integrate::newton::{self, NewtonBlock};
 use crate::integrate::tempered;
 use crate::integrate::{euler, ordinary};
 use crate::kernel;
+use crate::math::ahead::fetch;
 use crate::math::dispatch::Level;
 use crate::math::lanes::Lane;
 use crate::model::{MemoryBlock, ParamBlock, State, StateBlock};
@@ -36,6 +37,16 @@ impl Pass<'_> {
     pub fn points(&self, block: usize) -> &Points {
         &self.kinds.of(block).points
     }
+}
+
+/// How many blocks ahead of a pass memory is asked for.
+pub(super) const AHEAD: usize = 2;
+
+/// Asks for a third of what is known of a block at the start of a step.
+#[inline(always)]
+pub(super) fn fetch_start(pass: &Pass, block: usize, third: usize) {
+    fetch(&pass.state.blocks, block, [third, 3]);
+    fetch(&pass.state.memory, block, [third, 3]);
 }
 
 /// Where the bodies go without joints, with all that is asked for if the step is `far`; nothing if

@@ -2,12 +2,14 @@
 
 use std::ops::Range;
 
-use vincula_blocks::LineSource;
+use vincula_blocks::{Line, LineSource};
 
 use super::links::Chain;
 use super::passes::{Pass, prepare};
 use crate::dual::ports::{Compliances, NO_POINTS, Points};
 use crate::integrate::newton::NewtonBlock;
+use crate::math::ahead::fetch;
+use crate::math::lanes::{LANES, place};
 
 /// The points of a block of eight bodies.
 #[derive(Clone, Debug)]
@@ -48,12 +50,17 @@ pub(super) struct Window {
     slots: Vec<Slot>,
     /// Which block each is of.
     blocks: [usize; WINDOW],
+    /// From which body to the one that will be looked at next.
+    ahead: isize,
     n: NewtonBlock,
 }
 
 impl Window {
-    pub fn new() -> Window {
+    /// A window that moves on to higher blocks, or to lower ones.
+    pub fn new(backwards: bool) -> Window {
+        let ahead = Line::WINDOW as isize;
         Window {
+            ahead: if backwards { -ahead } else { ahead },
             slots: vec![Slot::ZERO; WINDOW],
             blocks: [NONE; WINDOW],
             n: NewtonBlock::ZERO,
@@ -72,11 +79,15 @@ pub(super) trait Slots: Send {
     fn look(&mut self, pass: &Pass, blocks: Range<usize>) -> bool;
     /// The slot of one of them.
     fn slot(&self, block: usize) -> &Slot;
+    /// A body is done with: time to ask for another.
+    fn pass_by(&self, pass: &Pass, body: usize);
 }
 
 impl Slots for &mut Window {
     fn look(&mut self, pass: &Pass, mut wanted: Range<usize>) -> bool {
-        let Window { slots, blocks, n } = &mut **self;
+        let Window {
+            slots, blocks, n, ..
+        } = &mut **self;
         wanted.all(|block| {
             let at = block % WINDOW;
             if blocks[at] == block {
@@ -91,6 +102,13 @@ impl Slots for &mut Window {
     fn slot(&self, block: usize) -> &Slot {
         &self.slots[block % WINDOW]
     }
+
+    #[inline(always)]
+    fn pass_by(&self, pass: &Pass, body: usize) {
+        let (block, lane) = place(body.wrapping_add_signed(self.ahead));
+        fetch(&pass.state.blocks, block, [lane, LANES]);
+        fetch(&pass.state.memory, block, [lane, LANES]);
+    }
 }
 
 /// All blocks, made before.
@@ -103,6 +121,8 @@ impl Slots for &[Slot] {
     fn slot(&self, block: usize) -> &Slot {
         &self[block]
     }
+
+    fn pass_by(&self, _: &Pass, _: usize) {}
 }
 
 /// The dual system of a chain.
@@ -132,6 +152,7 @@ impl<S: Slots> LineSource for Source<'_, S> {
     #[inline(always)]
     fn right(&self, node: usize) -> [f64; 3] {
         let slot = |block| self.slots.slot(block);
+        self.slots.pass_by(self.pass, self.chain.upper + node);
         self.chain.gap(node, self.world, slot)
     }
 }

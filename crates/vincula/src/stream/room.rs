@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use vincula_blocks::both;
 
-use super::passes::Ending;
+use super::passes::{AHEAD, Ending, Pass, fetch_start};
 use super::record::Slot;
 use crate::dual::larger;
 use crate::integrate::newton::NewtonBlock;
+use crate::math::ahead::fetch;
 use crate::math::lanes::Lane;
 use crate::model::{MemoryBlock, StateBlock};
 
@@ -58,6 +59,27 @@ impl<'a> Room<'a> {
             next: self.next,
             memory: self.memory,
         }
+    }
+
+    /// Asks for a third of what the second pass over the block a little after the one at `k` reads
+    /// and writes.
+    #[inline(always)]
+    pub fn fetch_ahead(&self, pass: &Pass, k: usize, third: usize) {
+        fetch_start(pass, self.first + k + AHEAD, third);
+        self.fetch_ending(k + AHEAD, third);
+    }
+
+    /// Asks for all that the last pass writes there.
+    #[inline(always)]
+    pub fn fetch_last(&self, k: usize) {
+        (0..3).for_each(|third| self.fetch_ending(k + AHEAD, third));
+    }
+
+    /// Asks for a third of what passes over the block at `k` write.
+    #[inline(always)]
+    fn fetch_ending(&self, k: usize, third: usize) {
+        fetch(self.next, k, [third, 3]);
+        fetch(self.memory, k, [third, 3]);
     }
 
     /// What passes over the block at `k` write.

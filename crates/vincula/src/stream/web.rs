@@ -10,7 +10,7 @@ use super::elements::{self, Element};
 use super::far::Ties;
 use super::kinds::Kinds;
 use super::mesh::{Mesh, NONE, body_and_port};
-use super::passes::{Pass, answer, finish, prepare};
+use super::passes::{AHEAD, Pass, answer, fetch_start, finish, prepare};
 use super::record::Slot;
 use super::room::{Room, in_halves};
 use crate::dual::larger;
@@ -390,7 +390,9 @@ fn stiffen_all(pass: &Pass, vertices: &Vertices, blocks: Blocks) -> Option<[f64;
             true => (&mut room.newton[k], &mut room.slots[k]),
             false => (&mut local, &mut slot),
         };
+        (0..2).for_each(|third| fetch_start(pass, block + AHEAD, third));
         prepare(pass, block, false, n, slot)?;
+        fetch_start(pass, block + AHEAD, 2);
         let both = &vertices.mesh.corners[block].both;
         elements::stiffen(pass.level, slot, both, element);
     }
@@ -415,11 +417,14 @@ fn answer_all(pass: &Pass, vertices: &Vertices, blocks: Blocks) -> Option<[f64; 
         let moved = vertices.moved(block);
         elements::relax(pass.level, &moved, element);
         slot.force = element.forces;
+        room.fetch_ahead(pass, k, 0);
         let n = unknowns.get_mut(k).unwrap_or(&mut local);
         let ending = Some(room.ending(k));
         update = larger(answer(pass, block, kept, n, &mut slot, ending)?, update);
+        room.fetch_ahead(pass, k, 1);
         off = larger(vertices.off(block, &moved, &slot.place), off);
         element.places = slot.drifts(pass.scheme.h);
+        room.fetch_ahead(pass, k, 2);
     }
     Some([update, off])
 }
@@ -435,6 +440,7 @@ fn finish_all(pass: &Pass, vertices: &Vertices, blocks: Blocks) -> Option<[f64; 
         elements::relax(pass.level, &vertices.moved(block), element);
         slot.force = element.forces;
         let n = unknowns.get_mut(k).unwrap_or(&mut local);
+        room.fetch_last(k);
         finish(pass, block, kept, n, &slot, room.ending(k))?;
     }
     Some([0.0; 2])

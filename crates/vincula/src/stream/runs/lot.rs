@@ -5,10 +5,11 @@ use std::ops::Range;
 use vincula_blocks::{Bridge, Tie, both};
 
 use super::super::links::put_run;
-use super::super::passes::{Ending, Pass, answer, finish, prepare, weigh};
+use super::super::passes::{AHEAD, Ending, Pass, answer, fetch_start, finish, prepare, weigh};
 use super::super::record::Slot;
 use crate::dual::{AFTER, BEFORE, Dual};
 use crate::integrate::newton::NewtonBlock;
+use crate::math::ahead::fetch;
 use crate::math::lanes::{LANES, Lane, gather, scatter};
 use crate::math::small::*;
 use crate::model::{MemoryBlock, StateBlock};
@@ -139,8 +140,12 @@ impl<'a> Lot<'a> {
         let (mut once, mut slot, mut whole) = (NewtonBlock::ZERO, Slot::ZERO, None);
         for block in stretch.blocks.clone() {
             let at = block - self.first;
+            fetch_start(pass, block + AHEAD, 0);
             let (n, _) = self.block(at, &mut once);
             let done = prepare(pass, block, false, n, &mut slot).is_some();
+            fetch_start(pass, block + AHEAD, 1);
+            fetch_start(pass, block + AHEAD, 2);
+            fetch(self.ties, at + AHEAD, [0, 1]);
             if !done || !eliminate(&mut whole, Way::Forwards, &slot, &mut self.ties[at]) {
                 self.restless[at] = true;
                 stretch.sound = false;
@@ -158,20 +163,26 @@ impl<'a> Lot<'a> {
         for block in stretch.blocks.clone().rev() {
             let at = block - self.first;
             let is_first = block == stretch.blocks.start;
+            let (ahead, at_ahead) = (block.wrapping_sub(AHEAD), at.wrapping_sub(AHEAD));
+            fetch_start(pass, ahead, 0);
+            fetch(self.ties, at_ahead, [0, 1]);
             let run = substitute_back(&self.ties[at], &first, &last, is_first);
             last = run[0];
             self.put_forces(pass, at, &run, &mut slot);
             let (n, ending) = self.block(at, &mut once);
             let mut done = answer(pass, block, keeps, n, &mut slot, Some(ending)).is_some();
+            fetch_start(pass, ahead, 1);
             if done {
                 stretch.open = stretch.open.max(gaps(&slot, start));
                 start = Some(gather(&slot.place[BEFORE], 0));
                 weigh(pass, block, n, &mut slot);
                 slot.place = slot.drifts(pass.scheme.h);
                 // Once some links have to be seen, the ends do not matter any more.
+                fetch_start(pass, ahead, 2);
                 done = !stretch.sound
                     || eliminate(&mut whole, Way::Backwards, &slot, &mut self.ties[at]);
             }
+            fetch(self.next, at_ahead, [0, 1]);
             if !done {
                 self.restless[at] = true;
                 (stretch.sound, start) = (false, None);
@@ -187,11 +198,14 @@ impl<'a> Lot<'a> {
         for block in stretch.blocks.clone() {
             let at = block - self.first;
             let is_last = block + 1 == stretch.blocks.end;
+            fetch(self.ties, at + AHEAD, [0, 1]);
             let run = substitute_on(&self.ties[at], &last, &first, is_last);
             first = run[LANES];
             self.put_forces(pass, at, &run, &mut slot);
+            fetch(self.next, at + AHEAD, [0, 1]);
             let (n, ending) = self.block(at, &mut once);
             stretch.sound &= finish(pass, block, keeps, n, &slot, ending).is_some();
+            fetch(self.memory, at + AHEAD, [0, 1]);
             if let Some(kept) = kept {
                 forget(kept, &pass.state.memory[block], &mut self.memory[at]);
             }
