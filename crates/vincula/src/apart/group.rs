@@ -3,12 +3,16 @@
 use std::ops::Range;
 
 use super::groups::Members;
-use crate::math::lanes::{gather, place, scatter};
+use crate::math::ahead::fetch;
+use crate::math::lanes::{LANES, gather, place, scatter};
 use crate::math::small::*;
 use crate::model::{Control, MemoryBlock, Model, State, StateBlock};
 use crate::settings::Settings;
 use crate::step::{StepError, StepReport, step_together};
 use crate::workspace::Workspace;
+
+/// How many blocks ahead memory is asked for.
+const AHEAD: usize = 2;
 
 /// What steps the groups of one kind, one after the other.
 pub(super) struct Engine {
@@ -143,6 +147,8 @@ impl Group {
         motion.time = whole.time;
         for (own, body) in &self.bodies {
             let (from, to) = (place(*body as usize), place(*own as usize));
+            fetch(&whole.blocks, from.0 + AHEAD, [from.1, LANES]);
+            fetch(&whole.memory, from.0 + AHEAD, [from.1, LANES]);
             let target = (&mut motion.blocks[to.0], to.1);
             let shift = scale(&anchors[*own as usize], -1.0);
             copy_motion((&whole.blocks[from.0], from.1), target, &shift);
@@ -200,6 +206,8 @@ impl Group {
         let [blocks, rows, coordinates] = whole.first;
         for (own, body) in &self.bodies {
             let (from, to) = (place(*own as usize), place(*body as usize));
+            fetch(whole.blocks, to.0 - blocks + AHEAD, [to.1, LANES]);
+            fetch(whole.memory, to.0 - blocks + AHEAD, [to.1, LANES]);
             let target = (&mut whole.blocks[to.0 - blocks], to.1);
             let source = (&motion.blocks[from.0], from.1);
             copy_motion(source, target, &self.anchors[*own as usize]);
