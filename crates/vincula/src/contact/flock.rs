@@ -11,12 +11,16 @@ use glam::DVec3;
 use super::bounds::Bounds;
 use super::{Collider, Groups, Leaf};
 use crate::kernel;
+use crate::math::ahead::fetch;
 use crate::math::dispatch::{Level, detected};
 use crate::math::lanes::{LANES, Lane, largest, place};
 use crate::model::StateBlock;
 
 /// Leaves from which on a flock is worth being looked at on its own.
 const WORTH: usize = 64;
+
+/// How many blocks ahead memory is asked for: looking at one takes no time.
+const AHEAD: usize = 4;
 
 /// Leaves of the flock on the bodies of one block.
 #[derive(Clone, Debug)]
@@ -106,6 +110,7 @@ impl Flock {
     ) {
         let level = detected();
         for herd in &self.herds {
+            fetch(blocks, herd.block as usize + AHEAD, [0, 1]);
             if near(&herd.bounds(level, &blocks[herd.block as usize], gravity, h)) {
                 let [first, end] = herd.leaves;
                 self.leaves[first as usize..end as usize]

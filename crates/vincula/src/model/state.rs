@@ -1,6 +1,7 @@
 //! Where everything is and how it moves: plain data, cloneable.
 
 use glam::{DQuat, DVec3};
+use vincula_blocks::both;
 
 use super::{BodyId, Endpoint, JointId, Model, Pose, Twist};
 use crate::body::affine::strain;
@@ -115,8 +116,9 @@ impl State {
         }
     }
 
-    /// Becomes a copy of another state of the same model, in the memory that it has.
-    pub(crate) fn copy_from(&mut self, other: &State) {
+    /// Becomes a copy of another state of the same model, in the memory that it has, on up to two
+    /// threads.
+    pub(crate) fn copy_from(&mut self, other: &State, threads: usize) {
         let State {
             time,
             blocks,
@@ -131,15 +133,19 @@ impl State {
             nest,
         } = other;
         (self.time, self.identity) = (*time, *identity);
-        self.blocks.clone_from(blocks);
-        self.memory.clone_from(memory);
-        self.multipliers.clone_from(multipliers);
-        self.held.clone_from(held);
-        self.coordinates.clone_from(coordinates);
-        self.history.clone_from(history);
-        self.contacts.entries.clone_from(&contacts.entries);
-        self.quiet.clone_from(quiet);
-        self.nest.clone_from(nest);
+        // About half of the memory each.
+        let motion = || self.blocks.clone_from(blocks);
+        let rest = || {
+            self.memory.clone_from(memory);
+            self.multipliers.clone_from(multipliers);
+            self.held.clone_from(held);
+            self.coordinates.clone_from(coordinates);
+            self.history.clone_from(history);
+            self.contacts.entries.clone_from(&contacts.entries);
+            self.quiet.clone_from(quiet);
+            self.nest.clone_from(nest);
+        };
+        both(threads, motion, rest);
     }
 
     /// The blocks of eight bodies.
