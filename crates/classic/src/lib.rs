@@ -13,14 +13,12 @@
 //! | `contact.rs`, `push.rs` | contacts and limits as rows, and the complementarity problem they make with the joints |
 //! | `lcp/` | linear complementarity problems by Lemke's algorithm (Cline and Pai 2003, Eq. 6) |
 //! | `baraff.rs` | linear-time multipliers: sparse factors of a forest, constraint anticipation (Baraff 1996) |
-//! | `ahead.rs` | memory asked for before it is needed |
 //! | `tomcin.rs` | impulses from predicted joint states, shifted sparse Cholesky, contacts through its factors (Tomcin et al.) |
 //! | `system/` | the rigid system that the multibody methods share: bodies, rows of joints, forces |
 //! | `single.rs` | the single affine body that both advance |
 //!
 //! The rigid baselines live in [`vincula::body::rigid`].
 
-mod ahead;
 pub mod articulation;
 pub mod baraff;
 pub mod catalog;

@@ -22,8 +22,9 @@
 //! of the solve are one pass, so a structure that is larger than the caches is streamed through
 //! them twice and not more.
 
+use vincula::math::ahead::fetch_all;
+
 use super::forest::{Forest, Limb};
-use crate::ahead::fetch;
 use crate::system::rows::Six;
 
 /// Most rows of a constraint.
@@ -155,7 +156,7 @@ impl Factors {
         for (index, limb) in self.forest.limbs().iter().enumerate().rev() {
             if let Some(soon) = index.checked_sub(AHEAD) {
                 let soon = &self.forest.limbs()[soon];
-                fetch(record_of(&self.records, soon));
+                fetch_all(record_of(&self.records, soon));
                 entries.fetch(soon);
             }
             let record = &mut self.records[limb.start as usize..];
@@ -186,8 +187,8 @@ impl Factors {
         let limbs = self.forest.limbs();
         for (index, limb) in limbs.iter().enumerate() {
             if let Some(soon) = limbs.get(index + AHEAD) {
-                fetch(record_of(&self.records, soon));
-                fetch(std::slice::from_ref(&motion[soon.body()]));
+                fetch_all(record_of(&self.records, soon));
+                fetch_all(std::slice::from_ref(&motion[soon.body()]));
             }
             let record = &self.records[limb.start as usize..];
             let parent = limb.parent().map(|p| self.forest.limbs()[p].body());

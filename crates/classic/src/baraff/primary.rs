@@ -1,11 +1,11 @@
 //! The primary constraints: joints and gears as rows, and the three right-hand sides.
 
 use glam::{DMat3, DQuat, DVec3};
+use vincula::math::ahead::fetch_all;
 use vincula::model::BodyId;
 
 use super::factors::{Entries, MOST, Sides};
 use super::forest::Limb;
-use crate::ahead::fetch;
 use crate::system::System;
 use crate::system::rows::{Held, Linear, Six, dot6, pack};
 use std::slice::from_ref;
@@ -124,9 +124,9 @@ impl Sides for Primary<'_> {
 impl Entries for Primary<'_> {
     #[inline(always)]
     fn fetch(&self, limb: &Limb) {
-        fetch(from_ref(&self.system.bodies[limb.body()]));
+        fetch_all(from_ref(&self.system.bodies[limb.body()]));
         if let Some(joint) = limb.constraint().and_then(|k| self.system.joints.get(k)) {
-            fetch(from_ref(joint));
+            fetch_all(from_ref(joint));
         }
     }
 

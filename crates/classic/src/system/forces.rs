@@ -10,11 +10,11 @@ use glam::DVec3;
 use vincula::body::rigid::RigidBody;
 use vincula::joint::Joint;
 use vincula::joint::axis::{AxisKind, AxisLaw, Drive};
+use vincula::math::ahead::fetch_all;
 use vincula::model::{Body, BodyId, Control, Model, Pose, Twist, Wrench};
 
 use super::System;
 use super::rows::{Place, Six, Velocity, dot6, pack, rigid_gradient};
-use crate::ahead::fetch;
 
 /// Bodies whose data are asked for before their turn.
 const AHEAD: usize = 8;
@@ -39,9 +39,9 @@ fn gather(
 ) {
     for (id, force) in model.body_ids().zip(out.iter_mut()) {
         if let Some(soon) = model.bodies().get(id.index() + AHEAD) {
-            fetch(from_ref(&soon.damping));
-            fetch(from_ref(&soon.gravity_scale));
-            fetch(from_ref(&system.bodies[id.index() + AHEAD]));
+            fetch_all(from_ref(&soon.damping));
+            fetch_all(from_ref(&soon.gravity_scale));
+            fetch_all(from_ref(&system.bodies[id.index() + AHEAD]));
         }
         let total = body_wrench(model, system, control, id);
         let more = torque(&system.bodies[id.index()]);

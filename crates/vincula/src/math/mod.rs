@@ -4,7 +4,7 @@
 //! (row-major), and marked `#[inline(always)]`, so that a loop over the eight lanes
 //! of a block vectorises as a whole. No function of this module knows a `Model`.
 
-pub(crate) mod ahead;
+pub mod ahead;
 pub mod angle;
 pub mod dispatch;
 pub mod lanes;

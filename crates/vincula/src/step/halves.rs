@@ -7,7 +7,7 @@ use crate::integrate::kicks::Kicks;
 use crate::integrate::newton::NewtonBlock;
 use crate::math::dispatch::Level;
 use crate::math::lanes::Lane;
-use crate::model::{MemoryBlock, StateBlock};
+use crate::model::{MemoryBlock, State, StateBlock};
 use vincula_blocks::both;
 
 /// Blocks from which on a second thread is worth spawning for a pass.
@@ -97,6 +97,11 @@ impl Workspace {
     pub(crate) fn block_threads(&self, blocks: usize) -> usize {
         let threads = self.settings.threads.clamp(1, 2);
         if blocks >= WORTH { threads } else { 1 }
+    }
+
+    /// Makes a state a copy of another one of the same model, on as many threads.
+    pub(super) fn copy_state(&self, from: &State, to: &mut State) {
+        to.copy_from(from, self.block_threads(from.blocks.len()));
     }
 
     /// Makes a pass over the blocks that need Newton's method; they do not see each other. Returns

@@ -89,7 +89,7 @@ pub(crate) fn step_together(
 ) -> Result<StepReport, StepError> {
     let mut before = work.starts[0].take();
     if let Some(before) = &mut before {
-        before.copy_from(state, work.block_threads(state.blocks.len()));
+        work.copy_state(state, before);
     }
     let done = whole_or_in_parts(model, state, before.as_deref(), control, work, h);
     work.starts[0] = before;
@@ -198,7 +198,7 @@ fn carry_out(
     let mut start = work.starts[1].take();
     let done = match &mut start {
         Some(start) => {
-            start.copy_from(state, work.block_threads(state.blocks.len()));
+            work.copy_state(state, start);
             look_again(model, state, start, control, work, h)
         }
         None => advance(model, state, control, work, h),
@@ -222,7 +222,7 @@ fn look_again(
         if !late::find_missed(model, before, state, control, work, h) {
             break;
         }
-        state.copy_from(before, work.block_threads(before.blocks.len()));
+        work.copy_state(before, state);
         work.gather_forces(model, state, control, h);
         report = advance(model, state, control, work, h)?;
         if look + 1 == looks {

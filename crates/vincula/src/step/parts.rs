@@ -32,7 +32,7 @@ pub(super) fn or_in_halves(
 ) -> Result<StepReport, StepError> {
     match (done, before) {
         (Ok(report), Some(before)) if most > 1 && is_astray(&report, work) => {
-            state.copy_from(before, work.block_threads(before.blocks.len()));
+            work.copy_state(before, state);
             match in_halves(model, state, control, work, h, most) {
                 Some(report) => Ok(report),
                 None => attempt(model, state, Some(before), control, work, h),
@@ -80,7 +80,7 @@ pub(super) fn in_equal(
     let mut whole: Option<Result<StepReport, StepError>> = None;
     for _ in 0..parts {
         if let Some(start) = &mut start {
-            start.copy_from(state, work.block_threads(state.blocks.len()));
+            work.copy_state(state, start);
         }
         let at = start.as_deref();
         let done = attempt(model, state, at, control, work, part);
@@ -90,7 +90,7 @@ pub(super) fn in_equal(
             (_, done) => done,
         });
         if let Some(Err(_)) = whole {
-            state.copy_from(before, work.block_threads(before.blocks.len()));
+            work.copy_state(before, state);
             break;
         }
     }
