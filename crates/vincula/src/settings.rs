@@ -4,6 +4,7 @@ use crate::contact::ContactSolver;
 use crate::dual::SolverChoice;
 use crate::integrate::{Integrator, Tempering};
 use crate::math::dispatch::{Level, detected};
+use crate::math::lanes::LANES;
 
 /// How steps are made. The defaults need no tuning.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,6 +80,46 @@ pub(crate) struct Rule {
     pub stretch: f64,
     pub residual: f64,
     pub limit: usize,
+    /// Blocks of bodies that may be strained a little all the same.
+    pub spared: usize,
+}
+
+/// How the last increment strains a block of bodies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Strain {
+    /// No more than it may.
+    None,
+    /// Not so much that it would matter in a few links of a large mechanism.
+    Little,
+    Much,
+}
+
+/// How many times more than others spared bodies may turn, and stretch.
+const SPARED_TURN: f64 = 2.0;
+const SPARED_STRETCH: f64 = 20.0;
+/// Blocks of a mechanism of which one may be spared, and bodies from which on it is a large one.
+const PER_SPARED: usize = 24;
+const LARGE: usize = 8192;
+
+impl Rule {
+    /// How a block is strained that changes by this much.
+    #[inline(always)]
+    pub fn judge(&self, update: f64, stretch: impl FnOnce() -> f64) -> Strain {
+        if update <= self.update {
+            return Strain::None;
+        }
+        if !(update <= SPARED_TURN * self.rotation.max(self.update)) {
+            return Strain::Much;
+        }
+        let stretch = if self.rotation > 0.0 { stretch() } else { 0.0 };
+        if update <= self.rotation && stretch <= self.stretch {
+            Strain::None
+        } else if stretch <= SPARED_STRETCH * self.stretch {
+            Strain::Little
+        } else {
+            Strain::Much
+        }
+    }
 }
 
 impl Settings {
@@ -110,6 +151,19 @@ impl Settings {
             stretch: self.stretch_tolerance,
             residual: self.residual_tolerance,
             limit: self.iteration_limit,
+            spared: 0,
+        }
+    }
+
+    /// How many blocks are spared if this many bodies make up so many mechanisms. Integrators that
+    /// iterate to the end spare none.
+    pub(crate) fn spared(&self, bodies: usize, mechanisms: usize) -> usize {
+        let each = bodies / mechanisms.max(1);
+        match self.integrator {
+            Integrator::Tempered | Integrator::LinearEuler if each >= LARGE => {
+                each / (LANES * PER_SPARED)
+            }
+            _ => 0,
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::math::lanes::{Lane, place};
 use crate::math::small::{M3, V3};
 use crate::model::{MemoryBlock, Model, State, StateBlock};
 use crate::serial::Serial;
-use crate::settings::Settings;
+use crate::settings::{Rule, Settings};
 use crate::step::sleep::Sleep;
 use crate::stream::Stream;
 use crate::stream::runs::Runs;
@@ -47,6 +47,8 @@ pub struct Workspace {
     pub(crate) calm: Vec<bool>,
     /// Contacts as rows.
     pub(crate) stage: Stage,
+    /// Blocks that may be strained a little in a step.
+    pub(crate) spared: usize,
     /// Islands that an impact struck.
     pub(crate) struck: Vec<bool>,
     /// Length of the last step, s.
@@ -181,8 +183,10 @@ impl Workspace {
         let touching = !model.collision.colliders.is_empty();
         let held = touching && !model.joints.is_empty();
         let keeps = [held, touching, held];
+        let spared = settings.spared(model.bodies.len(), model.mechanisms());
         Workspace {
             settings,
+            spared,
             level,
             newton: vec![NewtonBlock::ZERO; blocks],
             next: vec![StateBlock::REST; blocks],
@@ -286,6 +290,14 @@ impl Workspace {
     pub(crate) fn average_multipliers(&mut self) {
         for (m, l) in self.multipliers.iter_mut().zip(&self.total) {
             *m = 0.5 * (*m + l);
+        }
+    }
+
+    /// When to stop iterating.
+    pub(crate) fn rule(&self) -> Rule {
+        Rule {
+            spared: self.spared,
+            ..self.settings.iteration()
         }
     }
 

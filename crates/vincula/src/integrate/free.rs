@@ -3,7 +3,7 @@
 //! Without joints and strain the step of `tempered.rs` is the ballistic rotation alone, and
 //! needs neither Newton's method nor its memory.
 
-use super::flight::{glide, is_steady, wobbles};
+use super::flight::{glide, is_round, is_steady, spin, wobbles};
 use super::kicks::KickBlock;
 use super::tempered::kicked_velocity;
 use crate::kernel;
@@ -68,13 +68,20 @@ fn advance_with<const PLAIN: bool>(
         }
         scatter(&mut rot, lane, &r);
     }
-    let wobbles = wobbles(params, h, &momentum);
     // Not a number is not below anything either.
-    if !(sum(&off) < UNSTRAINED && is_steady(&wobbles)) {
+    if !(sum(&off) < UNSTRAINED) {
         return false;
     }
     let inverse = &params.inverse_inertia;
-    glide::<false, true>(inverse, h, 1.0, &wobbles, &mut momentum, &mut rot);
+    if is_round(params) {
+        spin::<false>(inverse, h, &mut momentum, &mut rot);
+    } else {
+        let wobbles = wobbles(params, h, &momentum);
+        if !is_steady(&wobbles) {
+            return false;
+        }
+        glide::<false, true>(inverse, h, 1.0, &wobbles, &mut momentum, &mut rot);
+    }
     // 0·x is zero for finite x only.
     let mut unsound: Lane = [0.0; LANES];
     for lane in 0..LANES {

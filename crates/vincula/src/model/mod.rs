@@ -31,6 +31,7 @@ use crate::force::ground::PenaltyGround;
 use crate::force::wind::Wind;
 use crate::joint::{Coupling, Joint};
 use crate::math::lanes::{LANES, Lane, gather, place, scatter};
+use crate::math::union::Union;
 
 /// Position and orientation: of a body, those of its shape frame in the world.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -245,6 +246,21 @@ impl Model {
     pub fn dual_rows(&self) -> usize {
         let joints: usize = self.joints.iter().map(Joint::dual_rows).sum();
         joints + self.coupling_rows()
+    }
+
+    /// Mechanisms, single bodies included: what joints hold together.
+    pub(crate) fn mechanisms(&self) -> usize {
+        let mut sets = Union::default();
+        sets.reset(self.bodies.len());
+        for joint in &self.joints {
+            if let (Some(a), Some(b)) = (joint.a.endpoint.index(), joint.b.endpoint.index()) {
+                sets.join(a as u32, b as u32);
+            }
+        }
+        let heads = sets.heads().iter().enumerate();
+        heads
+            .filter(|(body, head)| *body == **head as usize)
+            .count()
     }
 
     /// Rows of all couplings.

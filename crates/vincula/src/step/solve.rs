@@ -6,11 +6,11 @@ use super::error::{diverged, dual_fault, inverted};
 use super::flight::{note_change, repeat_flight};
 use super::{StepError, StepReport, Workspace};
 use crate::dual::{DualFault, ROUNDS};
-use crate::integrate::newton;
+use crate::integrate::newton::{self, NewtonBlock};
 use crate::integrate::{Integrator, Scheme};
 use crate::math::lanes::LANES;
 use crate::model::{Model, State};
-use crate::settings::Rule;
+use crate::settings::{Rule, Strain};
 
 /// What one linearisation achieved.
 pub(super) struct Fit {
@@ -30,7 +30,7 @@ pub(super) fn solve_step(
     scheme: &Scheme,
 ) -> Result<StepReport, StepError> {
     let time = state.time;
-    let mut rule = work.settings.iteration();
+    let mut rule = work.rule();
     if !work.contacts.points.is_empty() && work.settings.integrator == Integrator::Tempered {
         // A contact that opens and closes by turns would keep all others waiting.
         rule.limit = rule.limit.min(TOUCHING_LIMIT);
@@ -86,7 +86,7 @@ pub(super) fn solve_step(
             let is_open = |work: &Workspace, violation: f64| {
                 let kind = work.stage.care() as usize;
                 let fit = Fit {
-                    update: largest_update(work),
+                    update: largest_update(&work.active, &work.newton),
                     violation,
                     stretch,
                 };
@@ -101,7 +101,7 @@ pub(super) fn solve_step(
         let closed = held.as_ref().and_then(|held| held.violation);
         if let Some(held) = held {
             wrong = held.wrong;
-            fit.update = largest_update(work);
+            fit.update = largest_update(&work.active, &work.newton);
             fit.violation = match held.violation {
                 Some(violation) => violation,
                 None => work.dual.violation(model, &work.newton, scheme.h),
@@ -216,7 +216,25 @@ fn is_settled(
         Some(most) => most > rule.stretch,
         None => !work.active.iter().map(stretch).all(|x| x <= rule.stretch),
     };
-    fit.update <= rule.rotation && (slow || !stretches())
+    if slow {
+        return fit.update <= rule.rotation;
+    }
+    (fit.update <= rule.rotation && !stretches()) || spares(model, work, scheme, rule)
+}
+
+/// Whether no more blocks are strained than a mechanism of this size can bear.
+fn spares(model: &Model, work: &Workspace, scheme: &Scheme, rule: &Rule) -> bool {
+    if rule.spared == 0 || !work.contacts.points.is_empty() {
+        return false;
+    }
+    let mut spared = 0;
+    work.active.iter().all(|&index| {
+        let update = largest_update(std::slice::from_ref(&index), &work.newton);
+        let stretch = || stretch_of(model, work, scheme, index);
+        let strain = rule.judge(update, stretch);
+        spared += usize::from(strain == Strain::Little);
+        strain != Strain::Much && spared <= rule.spared
+    })
 }
 
 /// How much the last increment stretches a block of bodies.
@@ -363,11 +381,11 @@ fn settle_axes(model: &Model, work: &mut Workspace, h: f64, early: bool) -> Resu
 }
 
 /// Largest change of an entry of A in this iteration.
-fn largest_update(work: &Workspace) -> f64 {
+fn largest_update(blocks: &[usize], newton: &[NewtonBlock]) -> f64 {
     let more = |x: f64, m: f64| if x > m || x.is_nan() { x } else { m };
     let mut largest = [0.0; LANES];
-    for &index in &work.active {
-        for entry in &work.newton[index].p {
+    for &index in blocks {
+        for entry in &newton[index].p {
             for (m, x) in largest.iter_mut().zip(entry) {
                 *m = more(x.abs(), *m);
             }

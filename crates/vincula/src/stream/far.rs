@@ -5,8 +5,10 @@
 //! the same factors close the joints again, and the velocity is projected until little of its drift
 //! is left. Where that does not settle, bodies are linearised again (`step/descend.rs`).
 
+use std::sync::atomic::Ordering;
+
 use super::Forces;
-use super::passes::{self, Pass, bend, is_settled, press, weigh};
+use super::passes::{self, Pass, bend, press, strain, weigh};
 use super::record::Slot;
 use super::room::Room;
 use crate::dual::larger;
@@ -76,7 +78,11 @@ impl<'a, T: Ties> Far<'a, T> {
         if !(open <= CLOSED * self.pass.rule.residual) {
             return None;
         }
-        self.find_velocity(&end, second)?;
+        if self.pass.projects {
+            self.find_velocity(&end, second)?;
+        } else {
+            self.end()?;
+        }
         let mut report = StepReport::ordinary(end.update, open);
         report.iterations = end.iterations;
         Some((report, end.is_bent || end.iterations > 1))
@@ -95,7 +101,7 @@ impl<'a, T: Ties> Far<'a, T> {
             self.ties.solve(pass, self.room.slots, true, 1.0, forces)?;
             let slow = descent.is_slow();
             let (mut update, mut settled) = self.press(slow, false);
-            let is_bent = iterations == 1 && !settled && update <= BENT;
+            let is_bent = pass.projects && iterations == 1 && !settled && update <= BENT;
             if is_bent {
                 self.room.each(threads, |at| {
                     bend(pass, at.block, at.turn, at.n, at.slot);
@@ -128,13 +134,14 @@ impl<'a, T: Ties> Far<'a, T> {
     /// iteration, which knows of the stretch, whether it is small.
     fn press(&mut self, slow: bool, is_bent: bool) -> (f64, bool) {
         let (pass, threads) = (self.pass, self.ties.threads());
+        pass.spared.store(0, Ordering::Relaxed);
         let found = self.room.each(threads, |at| {
             let update = press(pass, at.block, at.n, at.slot);
             ports::find_places(pass.level, at.n, pass.points(at.block), &mut at.slot.place);
             let turn = if is_bent { at.turn } else { &newton::STRAIGHT };
             let settled = match slow {
-                true => update <= pass.rule.rotation,
-                false => is_settled(pass, at.block, update, turn, at.n),
+                true => update <= larger(pass.rule.rotation, pass.rule.update),
+                false => pass.allows(strain(pass, at.block, update, turn, at.n)),
             };
             Some([update, f64::from(u8::from(!settled))])
         });
@@ -220,6 +227,12 @@ impl<'a, T: Ties> Far<'a, T> {
                 return Some(());
             }
         }
+        self.end()
+    }
+
+    /// Writes the next state.
+    fn end(&mut self) -> Option<()> {
+        let (pass, threads) = (self.pass, self.ties.threads());
         self.room.each(threads, |at| {
             passes::end(pass, at.block, at.n, at.ending)?;
             Some([0.0; 2])
@@ -227,7 +240,7 @@ impl<'a, T: Ties> Far<'a, T> {
         Some(())
     }
 
-    /// The same where the step turned out to be an ordinary one, with the bits of one.
+    /// The velocity where the step turned out to be an ordinary one, with the bits of one.
     fn find_ordinary_velocity(&mut self, forces: &mut [[f64; 3]]) -> Option<()> {
         let (pass, threads) = (self.pass, self.ties.threads());
         self.room.each(threads, |at| {

@@ -37,12 +37,13 @@ pub(crate) mod runs;
 mod tests;
 mod web;
 
+use std::sync::atomic::AtomicUsize;
+
 use vincula_blocks::both;
 
 use crate::dual::SolverChoice;
 use crate::integrate::{Integrator, euler, tempered};
 use crate::math::lanes::{LANES, Lane};
-use crate::math::union::Union;
 use crate::model::{Model, State};
 use crate::settings::Settings;
 use crate::step::StepReport;
@@ -82,7 +83,7 @@ impl Shape {
         if let Some((lines, kinds)) = Lines::find(model, threads) {
             return Some((Shape::Lines(Box::new(lines)), kinds));
         }
-        if islands(model) * SMALL > model.bodies.len() {
+        if model.mechanisms() * SMALL > model.bodies.len() {
             return None;
         }
         if let Some((grove, kinds)) = Grove::find(model) {
@@ -174,8 +175,8 @@ impl Stream {
             false => self.try_step(state, work, h, false),
         };
         let report = match ordinary {
-            None if projects => self.try_step(state, work, h, true)?,
-            found => found?,
+            None => self.try_step(state, work, h, true)?,
+            Some(report) => report,
         };
         self.commit(model, state, work, h, projects);
         Some(report)
@@ -199,7 +200,8 @@ impl Stream {
             state,
             kicks: &work.kicks,
             kinds: &self.kinds,
-            rule: work.settings.iteration(),
+            rule: work.rule(),
+            spared: AtomicUsize::new(0),
             projects,
         };
         let kept = if far || self.keeps {
@@ -221,13 +223,14 @@ impl Stream {
         };
         let (forces, more) = (&mut by_joint(&mut self.forces), &mut self.more);
         if far {
-            self.was_far = true;
+            self.was_far = projects;
             let (report, was_far) = match &mut self.shape {
                 Shape::Lines(lines) => Far::new(&pass, &mut **lines, room, more).advance(forces)?,
                 Shape::Grove(grove) => Far::new(&pass, grove, room, more).advance(forces)?,
                 Shape::Web(web) => Far::new(&pass, &mut **web, room, more).advance(forces)?,
             };
-            self.was_far = was_far;
+            // Without a projection an ordinary step is cheap to try, and has other bits than this one.
+            self.was_far = was_far && projects;
             return Some(report);
         }
         let [update, residual] = match &mut self.shape {
@@ -286,21 +289,6 @@ fn average(threads: usize, first: &mut [f64], second: &[f64]) {
     let (one, two) = first.split_at_mut(half);
     let rest = &second[half..];
     both(threads, || run(one, second), || run(two, rest));
-}
-
-/// Mechanisms of a model, single bodies included.
-fn islands(model: &Model) -> usize {
-    let mut sets = Union::default();
-    sets.reset(model.bodies.len());
-    for joint in &model.joints {
-        if let (Some(a), Some(b)) = (joint.a.endpoint.index(), joint.b.endpoint.index()) {
-            sets.join(a as u32, b as u32);
-        }
-    }
-    let heads = sets.heads().iter().enumerate();
-    heads
-        .filter(|(body, head)| *body == **head as usize)
-        .count()
 }
 
 /// Makes the streamed step if the world is one for it and the step an ordinary one.

@@ -1,11 +1,13 @@
 //! What a pass does to one block of bodies.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::kinds::Kinds;
 use super::record::Slot;
 use crate::dual::ports::{self, Points};
 use crate::integrate::Scheme;
 use crate::integrate::kicks::Kicks;
-use crate::integrate::newton::{self, NewtonBlock};
+use crate::integrate::newton::{self, NewtonBlock, Stiffening};
 use crate::integrate::tempered;
 use crate::integrate::{euler, ordinary};
 use crate::kernel;
@@ -13,7 +15,7 @@ use crate::math::ahead::fetch;
 use crate::math::dispatch::Level;
 use crate::math::lanes::Lane;
 use crate::model::{MemoryBlock, ParamBlock, State, StateBlock};
-use crate::settings::Rule;
+use crate::settings::{Rule, Strain};
 use crate::step::write_down;
 
 /// What a pass over the bodies needs to know.
@@ -24,6 +26,8 @@ pub(super) struct Pass<'a> {
     pub kicks: &'a Kicks,
     pub kinds: &'a Kinds,
     pub rule: Rule,
+    /// Blocks that the rule has spared so far.
+    pub spared: AtomicUsize,
     /// Whether the velocity is one that joints allow. Without that a step ends with the pose.
     pub projects: bool,
 }
@@ -36,6 +40,16 @@ impl Pass<'_> {
     /// Where joints hold the bodies, m.
     pub fn points(&self, block: usize) -> &Points {
         &self.kinds.of(block).points
+    }
+
+    /// Whether a block may be strained so.
+    pub fn allows(&self, strain: Strain) -> bool {
+        match strain {
+            Strain::None => true,
+            // However threads come here, one is refused if there are too many.
+            Strain::Little => self.spared.fetch_add(1, Ordering::Relaxed) < self.rule.spared,
+            Strain::Much => false,
+        }
     }
 }
 
@@ -55,9 +69,15 @@ fn launch(pass: &Pass, block: usize, far: bool, n: &mut NewtonBlock) -> Option<(
     let (params, past) = (pass.params(block), &pass.state.blocks[block]);
     let (kick, memory) = (pass.kicks.of(block), &pass.state.memory[block]);
     let (level, scheme) = (pass.level, &pass.scheme);
-    let sound = match pass.projects {
-        true => ordinary::launch(level, params, past, memory, kick, scheme, far, n),
-        false => euler::launch(level, params, past, memory, kick, scheme, n),
+    let sound = match (pass.projects, far) {
+        (true, _) => ordinary::launch(level, params, past, memory, kick, scheme, far, n),
+        (false, false) => euler::launch(level, params, past, memory, kick, scheme, n),
+        (false, true) => {
+            let sound = newton::polar_block(level, &past.a, &mut n.rot);
+            euler::predict(level, params, past, memory, kick, scheme, n);
+            newton::free_solve(level, params, scheme, Stiffening::Tempered, n);
+            sound
+        }
     };
     sound.then_some(())
 }
@@ -100,7 +120,8 @@ pub(super) fn answer(
         return arrive(pass, block, n, slot, ending);
     }
     let update = press(pass, block, n, slot);
-    if !is_settled(pass, block, update, &newton::STRAIGHT, n) {
+    let strain = strain(pass, block, update, &newton::STRAIGHT, n);
+    if ending.is_some() && !pass.allows(strain) {
         return None;
     }
     land(pass, block, n)?;
@@ -123,6 +144,7 @@ fn arrive(
     ending: Option<Ending>,
 ) -> Option<f64> {
     let (level, scheme, points) = (pass.level, &pass.scheme, pass.points(block));
+    let counts = ending.is_some();
     let update = match ending {
         Some(Ending { next, memory, .. }) => {
             let (state, past) = (&pass.state.blocks[block], &pass.state.memory[block]);
@@ -141,7 +163,8 @@ fn arrive(
         None => press(pass, block, n, slot),
     };
     ports::find_places(level, n, points, &mut slot.place);
-    (update <= pass.rule.update).then_some(update)
+    let strain = pass.rule.judge(update, || 0.0);
+    (!counts || pass.allows(strain)).then_some(update)
 }
 
 /// Puts the forces of the slot on the bodies. Returns the largest change of an entry of A.
@@ -149,17 +172,18 @@ pub(super) fn press(pass: &Pass, block: usize, n: &mut NewtonBlock, slot: &Slot)
     newton::press(pass.level, pass.points(block), &slot.force, n)
 }
 
-/// Whether the last increment, after a bend by `turn`, stretches no body that matters.
-pub(super) fn is_settled(
+/// How the last increment, after a bend by `turn`, strains a block.
+pub(super) fn strain(
     pass: &Pass,
     block: usize,
     update: f64,
     turn: &[Lane; 3],
     n: &NewtonBlock,
-) -> bool {
-    let (params, rule) = (pass.params(block), &pass.rule);
-    let stretch = || newton::stretch(pass.level, params, &pass.scheme, turn, &n.rate, n);
-    update <= rule.update || (update <= rule.rotation && stretch() <= rule.stretch)
+) -> Strain {
+    let params = pass.params(block);
+    pass.rule.judge(update, || {
+        newton::stretch(pass.level, params, &pass.scheme, turn, &n.rate, n)
+    })
 }
 
 /// Takes the increment as a rotation and a strain, which goes to `turn`, and finds the places.
@@ -228,9 +252,14 @@ pub(super) fn finish(
     ordinary::settle(level, params, scheme, points, forces, n, next, memory).then_some(())
 }
 
-/// Writes the next state and what the next step remembers. Nothing if a body is not finite.
+/// Writes the next state, with the velocity that was projected or the one that follows from the
+/// pose, and what the next step remembers. Nothing if a body is not finite.
 pub(super) fn end(pass: &Pass, block: usize, n: &mut NewtonBlock, ending: Ending) -> Option<()> {
-    tempered::project_end(pass.level, pass.params(block), &pass.scheme, n);
+    if pass.projects {
+        tempered::project_end(pass.level, pass.params(block), &pass.scheme, n);
+    } else {
+        newton::set_velocity(pass.level, &pass.scheme, n);
+    }
     (write_down(pass.level, n, ending.next, ending.memory) == 0.0).then_some(())
 }
 

@@ -13,6 +13,7 @@
 mod lot;
 
 use std::ops::Range;
+use std::sync::atomic::AtomicUsize;
 
 use vincula_blocks::Tie;
 
@@ -125,6 +126,7 @@ impl Runs {
             kicks: &work.kicks,
             kinds: &self.kinds,
             rule: work.settings.iteration(),
+            spared: AtomicUsize::new(0),
             projects: true,
         };
         let (forces, _) = work.total[work.dual.row_before(first * LANES)..].as_chunks_mut();
