@@ -426,6 +426,22 @@ impl Dual {
     pub(crate) fn has_axes(&self) -> bool {
         !self.axes.is_empty()
     }
+
+    /// Whether all that acts along coordinates is linear in them, and so has a potential.
+    pub(crate) fn has_potential(&self) -> bool {
+        self.axes.iter().all(|row| row.law.is_linear())
+    }
+
+    /// The potential of what acts along coordinates at the iterate, `½ g x² + q x`, J.
+    pub(crate) fn potential(&self, model: &Model, work: &[NewtonBlock], h: f64) -> f64 {
+        let of = |row: &AxisRow| {
+            let (a, b) = carried(&model.joints[row.joint], work);
+            let x = unwrap(row.kind, row.kind.value(&a, &b), row.start);
+            let (g, q) = row.line(h);
+            (0.5 * g * x + q) * x
+        };
+        self.axes.iter().map(of).sum()
+    }
 }
 
 /// The angle that is nearest to where the coordinate was.

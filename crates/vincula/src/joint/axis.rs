@@ -124,6 +124,12 @@ impl AxisLaw {
         *self == AxisLaw::default()
     }
 
+    /// Whether nothing but a spring, a damper and a drive that can exert anything acts.
+    pub(crate) fn is_linear(&self) -> bool {
+        let free = AxisLaw::default();
+        self.limits == free.limits && self.friction == 0.0 && self.effort == free.effort
+    }
+
     /// Stiffness of limits that are clamped.
     pub(crate) fn clamp(&self) -> Option<f64> {
         match self.limit_method {

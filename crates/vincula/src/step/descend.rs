@@ -9,10 +9,11 @@
 //! still has (bodies crushed or stretched), the iteration begins again at the start of the step, in affine
 //! coordinates. There the end of the step is a minimum of
 //! `Φ(q) = ½c |q − q_pred|²_M + Ψ(A) − f:A` on `C(q) = 0`, a plane if all joints are ball
-//! joints, and the start lies on it. The increment of an iteration points downhill, since H̄ is
-//! positive definite; it is halved until Φ falls. Rows that are not linear add `Σ |λ C|` (the
-//! exact penalty; Nocedal and Wright, Numerical Optimization, 2006, section 18.3). This is
-//! slow, but it cannot fail, and its energy is bounded by that of the start.
+//! joints, and the start lies on it. Springs and dampers add their own potential. The increment of
+//! an iteration points downhill, since H̄ is positive definite; it is halved until Φ falls. Rows
+//! that are not linear add `Σ |λ C|` (the exact penalty; Nocedal and Wright, Numerical
+//! Optimization, 2006, section 18.3). This is slow, but it cannot fail, and its energy is bounded by
+//! that of the start.
 
 use super::Workspace;
 use crate::integrate::newton::{NewtonBlock, Stiffening};
@@ -24,10 +25,27 @@ use crate::model::{Model, State, StateBlock};
 pub(crate) trait Iterates {
     /// Whether contacts act, which are no part of the potential.
     fn has_contacts(&self) -> bool;
-    /// Whether springs, drives or limits act, which are not either.
-    fn has_axes(&self) -> bool;
+    /// Whether limits, friction or drives with a bound act along coordinates, which are not either.
+    fn has_bounds(&self) -> bool;
     /// The potential of the iterate, J.
     fn potential(&mut self) -> f64;
+    /// The potential of the iterate, and of standing still, J.
+    fn compare_standing(&mut self) -> [f64; 2] {
+        self.each(remember);
+        let now = self.potential();
+        self.stand();
+        let standing = self.potential();
+        self.each(exchange);
+        [now, standing]
+    }
+    /// The potential of the iterate, and of the last one, J.
+    fn compare_last(&mut self) -> [f64; 2] {
+        let now = self.potential();
+        self.each(exchange);
+        let last = self.potential();
+        self.each(exchange);
+        [now, last]
+    }
     /// Moves by the increment, taken as a rotation and a strain.
     fn retract(&mut self);
     /// Goes to where the step starts.
@@ -90,19 +108,22 @@ impl Descent {
         }
     }
 
+    /// The same for one block.
+    pub(crate) fn remember_one(&self, n: &mut NewtonBlock, last: &mut StateBlock) {
+        if self.is_slow() {
+            remember(n, last);
+        }
+    }
+
     /// Whether the fast iteration has settled on something worse than standing still: far from
     /// the start there are other solutions, with bodies crushed or stretched. Then the slow
     /// iteration has to look for the right one.
     pub(crate) fn is_astray(&mut self, at: &mut impl Iterates) -> bool {
-        let partial = at.has_contacts() || at.has_axes();
+        let partial = at.has_contacts() || at.has_bounds();
         if self.solves == 0 || self.is_slow() || partial {
             return false;
         }
-        let now = at.potential();
-        at.each(remember);
-        at.stand();
-        let standing = at.potential();
-        at.each(exchange);
+        let [now, standing] = at.compare_standing();
         self.is_lost = !(now <= standing);
         self.is_lost
     }
@@ -118,8 +139,8 @@ impl Descent {
         self.solves += 1;
         let trusted = update <= TRUSTED && self.solves < FAST && !self.is_lost;
         // Contacts are no part of the potential, and start from the pose of the flight; nor are
-        // springs, drives and limits.
-        if at.has_contacts() || (self.is_slow() && at.has_axes()) {
+        // limits and friction.
+        if at.has_contacts() || (self.is_slow() && at.has_bounds()) {
             self.caution = MOST_CAUTION.min((self.solves as f64 / 8.0).exp2().floor());
             return;
         }
@@ -146,19 +167,18 @@ fn find_lower(at: &mut impl Iterates, update: f64) -> f64 {
         at.each(|n, last| draw_back(n, last, 0.0));
         return 0.0;
     }
-    at.each(exchange);
-    let before = at.potential();
-    at.each(exchange);
     let mut kept = (TRUSTED / update).min(1.0);
     if kept < 1.0 {
         at.each(|n, last| draw_back(n, last, kept));
     }
+    let [mut now, before] = at.compare_last();
     for _ in 0..HALVINGS {
-        if at.potential() <= before {
+        if now <= before {
             return kept;
         }
         kept *= 0.5;
         at.each(|n, last| draw_back(n, last, 0.5));
+        now = at.potential();
     }
     at.each(|n, last| draw_back(n, last, 0.0));
     0.0
@@ -226,8 +246,8 @@ impl Iterates for All<'_> {
         !self.work.contacts.points.is_empty()
     }
 
-    fn has_axes(&self) -> bool {
-        self.work.dual.has_axes()
+    fn has_bounds(&self) -> bool {
+        !self.work.dual.has_potential()
     }
 
     fn potential(&mut self) -> f64 {
@@ -243,8 +263,10 @@ impl Iterates for All<'_> {
         for &index in &work.active {
             work.dual.find_places(index, &work.newton[index]);
         }
-        work.dual.violation(model, &work.newton, self.scheme.h);
-        bodies + work.dual.penalty(&work.total)
+        let h = self.scheme.h;
+        work.dual.violation(model, &work.newton, h);
+        let springs = work.dual.potential(model, &work.newton, h);
+        bodies + springs + work.dual.penalty(&work.total)
     }
 
     fn retract(&mut self) {

@@ -46,6 +46,8 @@ pub(super) struct Far<'a, T> {
     room: Room<'a>,
     /// Room for one more force a joint, N.
     more: &'a mut [[f64; 3]],
+    /// Whether the last increment is still to be taken as a rotation and a strain.
+    retracts: bool,
 }
 
 /// Where Newton's iteration ended.
@@ -67,6 +69,7 @@ impl<'a, T: Ties> Far<'a, T> {
             ties,
             room,
             more,
+            retracts: false,
         }
     }
 
@@ -149,15 +152,19 @@ impl<'a, T: Ties> Far<'a, T> {
         (update, unsettled == 0.0)
     }
 
-    /// Prepares the next linear solve.
+    /// Prepares the next linear solve, in one pass over memory.
     fn linearize_again(&mut self, descent: &Descent) -> Option<()> {
         let (pass, threads) = (self.pass, self.ties.threads());
         let (level, stiffening) = (pass.level, descent.stiffening());
+        let retracts = std::mem::take(&mut self.retracts);
         self.room.each(threads, |at| {
-            newton::relinearize(level, at.n).then_some([0.0; 2])
-        })?;
-        descent.remember(self);
-        self.room.each(threads, |at| {
+            if retracts {
+                newton::retract(level, at.n);
+            }
+            if !newton::relinearize(level, at.n) {
+                return None;
+            }
+            descent.remember_one(at.n, at.ending.next);
             let params = pass.params(at.block);
             newton::free_solve(level, params, &pass.scheme, stiffening, at.n);
             weigh(pass, at.block, at.n, at.slot);
@@ -262,19 +269,28 @@ impl<T: Ties> Iterates for Far<'_, T> {
         false
     }
 
-    fn has_axes(&self) -> bool {
+    fn has_bounds(&self) -> bool {
         false
     }
 
     fn potential(&mut self) -> f64 {
-        let pass = self.pass;
-        let of = |(block, n)| newton::potential(pass.level, pass.params(block), &pass.scheme, n);
-        self.room.newton.iter().enumerate().map(of).sum()
+        let blocks = self.room.newton.iter().enumerate();
+        blocks
+            .map(|(block, n)| potential(self.pass, block, n))
+            .sum()
     }
 
+    fn compare_standing(&mut self) -> [f64; 2] {
+        compare(self.pass, self.room.newton, &self.pass.state.blocks)
+    }
+
+    fn compare_last(&mut self) -> [f64; 2] {
+        compare(self.pass, self.room.newton, self.room.next)
+    }
+
+    /// Left to the next linear solve.
     fn retract(&mut self) {
-        let level = self.pass.level;
-        self.each(|n, _| newton::retract(level, n));
+        self.retracts = true;
     }
 
     fn stand(&mut self) {
@@ -294,6 +310,24 @@ impl<T: Ties> Iterates for Far<'_, T> {
             act(n, last);
         }
     }
+}
+
+/// The potential of a block, J.
+fn potential(pass: &Pass, block: usize, n: &NewtonBlock) -> f64 {
+    newton::potential(pass.level, pass.params(block), &pass.scheme, n)
+}
+
+/// The potential of the iterates, and of other poses, J, in one pass over memory.
+fn compare(pass: &Pass, newton: &mut [NewtonBlock], others: &[StateBlock]) -> [f64; 2] {
+    let (mut now, mut then) = (0.0, 0.0);
+    for (block, (n, other)) in newton.iter_mut().zip(others).enumerate() {
+        now += potential(pass, block, n);
+        let pose = (n.a, n.t);
+        (n.a, n.t) = (other.a, other.t);
+        then += potential(pass, block, n);
+        (n.a, n.t) = pose;
+    }
+    [now, then]
 }
 
 /// How far the points would move in a step, to where places are, m.
