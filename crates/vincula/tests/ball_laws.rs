@@ -83,6 +83,51 @@ fn a_stiff_damped_rotation_spring_holds_an_arm_up() {
     assert!((sag - expected).abs() < 1e-6, "{sag} {expected}");
 }
 
+/// Light rods on stiff springs, in zigzag, carry a heavy mass out to the side: most load on them is
+/// across their length, and the torques of forces and springs cancel.
+#[test]
+fn light_links_on_springs_carry_a_heavy_load_across_them() {
+    let (links, length) = (12, 0.2);
+    let mut builder = ModelBuilder::new();
+    builder.gravity(DVec3::new(0.0, 0.0, -9.81));
+    let spring = Spring {
+        stiffness: 1e5,
+        ..Spring::default()
+    };
+    let (mut last, mut tip) = (None, DVec3::ZERO);
+    for k in 0..links {
+        let half_extents = DVec3::new(0.5 * length, 0.015, 0.015);
+        let density = if k + 1 == links { 2e6 } else { 1000.0 };
+        let turn = DQuat::from_rotation_z(1.1 * (2.0 * k as f64).sin())
+            * DQuat::from_rotation_y(0.9 * (3.0 * k as f64).cos());
+        let reach = turn * DVec3::X * length;
+        let body = BodyDef::new(format!("{k}"), Shape::Box { half_extents }, density)
+            .material(Material::with_young(1e11))
+            .at(tip + 0.5 * reach)
+            .turned(turn);
+        let body = builder.body(body);
+        let joint = match last {
+            None => JointDef::ball(format!("{k}"), World, body, tip),
+            Some(before) => JointDef::ball(format!("{k}"), before, body, tip),
+        };
+        builder.joint(joint.rotation_spring(spring));
+        (last, tip) = (Some(body), tip + reach);
+    }
+    let model = builder.build().expect("a bent beam of links");
+    let mut work = Workspace::new(&model, Settings::default());
+    let (mut state, control) = (model.initial_state(), Control::new(&model));
+    let start = total_energy(&model, &state);
+    let (mut iterations, mut most) = (0, f64::NEG_INFINITY);
+    for _ in 0..300 {
+        let report = step(&model, &mut state, &control, &mut work, 0.01).expect("a step");
+        iterations += report.iterations;
+        most = most.max(total_energy(&model, &state) - start);
+    }
+    println!("{iterations} iterations, energy gained {most:.2e} J");
+    assert!(iterations <= 330, "{iterations} iterations of 300 steps");
+    assert!(most < 1e-3, "{most:.2e} J");
+}
+
 /// A rod that hangs from a ball joint, its cone about the vertical.
 fn hanging(joint: impl Fn(JointDef) -> JointDef) -> (Model, BodyId, JointId) {
     let mut builder = ModelBuilder::new();

@@ -138,14 +138,17 @@ impl Affine {
     }
 
     /// How strongly a load F on A turns the body about its axes, N m: the size of the torque
-    /// and of the stiffness, tension or compression.
+    /// and of the stiffness, tension or compression, with its shears. A link that springs or
+    /// hinges hold across its length has little else: their torque and that of the forces at its
+    /// ends cancel.
     #[inline(always)]
     pub fn load_stiffness(&self, load: &M3) -> V3 {
         let (g, half) = (sym(load), axial(load));
+        let [xy, xz, yz] = [g[3].abs(), g[4].abs(), g[5].abs()];
         [
-            (g[1] + g[2]).abs() + 2.0 * half[0].abs(),
-            (g[0] + g[2]).abs() + 2.0 * half[1].abs(),
-            (g[0] + g[1]).abs() + 2.0 * half[2].abs(),
+            (g[1] + g[2]).abs() + (xy + xz) + 2.0 * half[0].abs(),
+            (g[0] + g[2]).abs() + (xy + yz) + 2.0 * half[1].abs(),
+            (g[0] + g[1]).abs() + (xz + yz) + 2.0 * half[2].abs(),
         ]
     }
 }
