@@ -138,17 +138,19 @@ impl Affine {
     }
 
     /// How strongly a load F on A turns the body about its axes, N m: the size of the torque
-    /// and of the stiffness, tension or compression, with its shears. A link that springs or
-    /// hinges hold across its length has little else: their torque and that of the forces at its
-    /// ends cancel.
+    /// and of the stiffness, tension or compression. A link that springs or hinges hold across its
+    /// length has neither, since their torque and that of the forces at its ends cancel; what tells
+    /// of its load are shears larger than the torque about the axis normal to them.
     #[inline(always)]
     pub fn load_stiffness(&self, load: &M3) -> V3 {
         let (g, half) = (sym(load), axial(load));
-        let [xy, xz, yz] = [g[3].abs(), g[4].abs(), g[5].abs()];
+        let [x, y, z] = half.map(f64::abs);
+        let hidden = |shear: f64, half: f64| (shear.abs() - half).max(0.0);
+        let [xy, xz, yz] = [hidden(g[3], z), hidden(g[4], y), hidden(g[5], x)];
         [
-            (g[1] + g[2]).abs() + (xy + xz) + 2.0 * half[0].abs(),
-            (g[0] + g[2]).abs() + (xy + yz) + 2.0 * half[1].abs(),
-            (g[0] + g[1]).abs() + (xz + yz) + 2.0 * half[2].abs(),
+            (g[1] + g[2]).abs() + (xy + xz) + 2.0 * x,
+            (g[0] + g[2]).abs() + (xy + yz) + 2.0 * y,
+            (g[0] + g[1]).abs() + (xz + yz) + 2.0 * z,
         ]
     }
 }
