@@ -156,13 +156,11 @@ impl Settings {
     }
 
     /// How many blocks are spared if this many bodies make up so many mechanisms. Integrators that
-    /// iterate to the end spare none.
+    /// iterate to the end spare none, and `linear-euler` bears too much stretch already.
     pub(crate) fn spared(&self, bodies: usize, mechanisms: usize) -> usize {
         let each = bodies / mechanisms.max(1);
         match self.integrator {
-            Integrator::Tempered | Integrator::LinearEuler if each >= LARGE => {
-                each / (LANES * PER_SPARED)
-            }
+            Integrator::Tempered if each >= LARGE => each / (LANES * PER_SPARED),
             _ => 0,
         }
     }
