@@ -108,10 +108,10 @@ impl Rule {
         if update <= self.update {
             return Strain::None;
         }
-        if !(update <= SPARED_TURN * self.rotation.max(self.update)) {
+        if !(update <= SPARED_TURN * self.rotation) {
             return Strain::Much;
         }
-        let stretch = if self.rotation > 0.0 { stretch() } else { 0.0 };
+        let stretch = stretch();
         if update <= self.rotation && stretch <= self.stretch {
             Strain::None
         } else if stretch <= SPARED_STRETCH * self.stretch {

@@ -144,7 +144,6 @@ fn arrive(
     ending: Option<Ending>,
 ) -> Option<f64> {
     let (level, scheme, points) = (pass.level, &pass.scheme, pass.points(block));
-    let counts = ending.is_some();
     let update = match ending {
         Some(Ending { next, memory, .. }) => {
             let (state, past) = (&pass.state.blocks[block], &pass.state.memory[block]);
@@ -163,8 +162,7 @@ fn arrive(
         None => press(pass, block, n, slot),
     };
     ports::find_places(level, n, points, &mut slot.place);
-    let strain = pass.rule.judge(update, || 0.0);
-    (!counts || pass.allows(strain)).then_some(update)
+    (update <= pass.rule.update).then_some(update)
 }
 
 /// Puts the forces of the slot on the bodies. Returns the largest change of an entry of A.
