@@ -8,7 +8,7 @@
 use std::cmp::Ordering;
 
 use super::axles::AxleBlock;
-use crate::integrate::newton::{AtPoints, NewtonBlock, Pull};
+use crate::integrate::newton::{AtPoints, NewtonBlock, Pull, torque_load};
 use crate::kernel;
 use crate::math::lanes::{LANES, Lane, all, gather, scatter};
 use crate::math::small::*;
@@ -194,5 +194,19 @@ fn put_loads_lanes(points: &Points, forces: &Points, n: &mut NewtonBlock) {
         scatter(&mut n.load, lane, &axpy9(&before, 1.0, &load));
         let before: V3 = gather(&n.thrust, lane);
         scatter(&mut n.thrust, lane, &add(&before, &thrust));
+    }
+}
+
+kernel! {
+    /// Puts torques of joints on the bodies, world, N m.
+    pub(crate) fn put_torques(torques: &[Lane; 3], n: &mut NewtonBlock) = put_torques_lanes
+}
+
+#[inline(always)]
+fn put_torques_lanes(torques: &[Lane; 3], n: &mut NewtonBlock) {
+    for lane in 0..LANES {
+        let load = torque_load(&gather(&n.rot, lane), torques, lane);
+        let before: M3 = gather(&n.load, lane);
+        scatter(&mut n.load, lane, &axpy9(&before, 1.0, &load));
     }
 }

@@ -324,6 +324,48 @@ fn press_lanes(points: &Points, forces: &Points, n: &mut NewtonBlock) -> f64 {
     press_under::<true>(n, &AtPoints { points, forces })
 }
 
+/// The same where joints turn the bodies too.
+pub struct Turning<'a> {
+    /// The forces at points.
+    pub forces: AtPoints<'a>,
+    /// The torques of the joints, world, N m; the bodies answer with the opposite.
+    pub torques: &'a [Lane; 3],
+}
+
+impl Pull for Turning<'_> {
+    #[inline(always)]
+    fn on(&self, rot: &M3, lane: usize) -> (M3, V3) {
+        let (load, thrust) = self.forces.on(rot, lane);
+        (
+            axpy9(&load, 1.0, &torque_load(rot, self.torques, lane)),
+            thrust,
+        )
+    }
+}
+
+/// The load on A with which a body answers a torque of the joints, in the frame `rot`, N m.
+#[inline(always)]
+pub fn torque_load(rot: &M3, torques: &[Lane; 3], lane: usize) -> M3 {
+    let local = tmul_vec(rot, &gather(torques, lane));
+    skew_matrix(&scale(&local, -0.5))
+}
+
+kernel! {
+    /// The same as [`press`] where joints turn the bodies too.
+    pub fn press_turning(points: &Points, forces: &Points, torques: &[Lane; 3], n: &mut NewtonBlock) -> f64 = press_turning_lanes
+}
+
+#[inline(always)]
+fn press_turning_lanes(
+    points: &Points,
+    forces: &Points,
+    torques: &[Lane; 3],
+    n: &mut NewtonBlock,
+) -> f64 {
+    let forces = AtPoints { points, forces };
+    press_under::<true>(n, &Turning { forces, torques })
+}
+
 /// The same for any joints. Only a second linearisation asks for the load that is kept.
 #[inline(always)]
 pub(crate) fn press_under<const KEPT: bool>(n: &mut NewtonBlock, pull: &impl Pull) -> f64 {

@@ -12,8 +12,9 @@ use super::kicks::KickBlock;
 use super::newton::{AtPoints, NewtonBlock, Points, Pull, inverse, polar_lanes};
 use super::tempered::{Flown, Turning, Turnings, brake, kicked_after, set_off, settled};
 use crate::body::affine::{Affine, Inverse, strain};
+use crate::joint::rotation::upright;
 use crate::kernel;
-use crate::math::lanes::{LANES, all, flush, gather, scatter};
+use crate::math::lanes::{LANES, Lane, all, flush, gather, scatter};
 use crate::math::small::*;
 use crate::model::{MemoryBlock, ParamBlock, StateBlock};
 
@@ -138,6 +139,40 @@ pub(crate) fn drift_off(
     let moved = mul(&gather(&n.rot, lane), &p);
     scatter(&mut n.p, lane, &p);
     scatter(&mut n.a, lane, &axpy9(&a, 1.0, &moved));
+}
+
+kernel! {
+    /// Adds to what [`launch`] found what torques on the bodies, world, N m, lose by turning: those of
+    /// the `start` keep what they pull at as it was, those of the prediction are taken off, and both
+    /// are tempered like the loads of the joints.
+    pub fn lean(params: &ParamBlock, past: &StateBlock, memory: &MemoryBlock, scheme: &Scheme, torques: [&[Lane; 3]; 2], n: &mut NewtonBlock) = lean_lanes
+}
+
+#[inline(always)]
+fn lean_lanes(
+    params: &ParamBlock,
+    past: &StateBlock,
+    memory: &MemoryBlock,
+    scheme: &Scheme,
+    [start, predicted]: [&[Lane; 3]; 2],
+    n: &mut NewtonBlock,
+) {
+    for lane in 0..LANES {
+        let body = params.affine(lane);
+        let rot: M3 = gather(&n.rot, lane);
+        let (p, a): (M3, M3) = (gather(&n.p, lane), gather(&n.a, lane));
+        let turning = Turning::new(&body, scheme, &gather(&memory.load, lane));
+        let pull = |torque: &V3, map: &M3| axial(&tmul(&rot, &mul(&skew_matrix(torque), map)));
+        let was = pull(&gather(start, lane), &upright(&gather(&past.a, lane)));
+        let map = upright(&sub9(&a, &mul(&rot, &p)));
+        let torque = sub(&was, &pull(&gather(predicted, lane), &map));
+        let load = turning.load(&body, scheme, &torque);
+        let more = n.inverse_of(lane).solve(&load);
+        let force: M3 = gather(&n.force, lane);
+        scatter(&mut n.force, lane, &axpy9(&force, 1.0, &mul(&rot, &load)));
+        scatter(&mut n.p, lane, &axpy9(&p, 1.0, &more));
+        scatter(&mut n.a, lane, &axpy9(&a, 1.0, &mul(&rot, &more)));
+    }
 }
 
 kernel! {

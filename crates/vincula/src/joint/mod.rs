@@ -8,7 +8,7 @@ mod coupling;
 mod def;
 mod kind;
 mod linear;
-mod rotation;
+pub(crate) mod rotation;
 pub mod rows;
 
 pub(crate) use coupling::coordinate;

@@ -209,6 +209,16 @@ pub fn outer(x: &V3, y: &V3) -> M3 {
     ]
 }
 
+/// A · k.
+#[inline(always)]
+pub fn scale9(a: &M3, k: f64) -> M3 {
+    let mut b = [0.0; 9];
+    for i in 0..9 {
+        b[i] = a[i] * k;
+    }
+    b
+}
+
 /// A + k B.
 #[inline(always)]
 pub fn axpy9(a: &M3, k: f64, b: &M3) -> M3 {

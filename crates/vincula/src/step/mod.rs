@@ -164,7 +164,7 @@ fn prepare(
     h: f64,
 ) -> Option<StepReport> {
     work.gather_forces(model, state, control, h);
-    if let Some(report) = stream::advance(model, state, work, h) {
+    if let Some(report) = stream::advance(model, state, control, work, h) {
         return Some(report);
     }
     if let Some(report) = serial::advance(model, state, work, h) {

@@ -15,6 +15,7 @@ use crate::dual::larger;
 use crate::dual::ports;
 use crate::integrate::newton::{self, NewtonBlock};
 use crate::integrate::tempered;
+use crate::math::lanes::Lane;
 use crate::math::small::add;
 use crate::model::StateBlock;
 use crate::step::{BENT, CLOSED, DRIFT, Descent, Iterates, LEFT, PASSES, StepReport};
@@ -23,12 +24,17 @@ use crate::step::{BENT, CLOSED, DRIFT, Descent, Iterates, LEFT, PASSES, StepRepo
 pub(super) trait Ties {
     fn threads(&self) -> usize;
 
+    /// Starts a step whose free motion is known.
+    fn start(&mut self, _: &Pass, _newton: &mut [NewtonBlock], _: &mut [Slot]) {}
+
     /// Joint forces that close the joints at the places of the slots, and what they are at the
     /// points of the slots, N. Points of the world are where they are times `world`. `fresh` says
     /// that compliances have changed. Nothing if the factors are not safe.
+    /// How bodies are turned, and how fast they turn, is in `newton`.
     fn solve(
         &mut self,
         pass: &Pass,
+        newton: &[NewtonBlock],
         slots: &mut [Slot],
         fresh: bool,
         world: f64,
@@ -37,6 +43,16 @@ pub(super) trait Ties {
 
     /// How far joints are open at the places of the slots, m.
     fn open(&mut self, slots: &[Slot], world: f64) -> f64;
+
+    /// Torques of the joints on a block, world, N m, where they have any.
+    fn torques(&self, _block: usize) -> Option<&[Lane; 3]> {
+        None
+    }
+
+    /// The potential of the joints where bodies have these affine maps, J.
+    fn potential<'a>(&self, _: &Pass, _maps: impl Fn(usize) -> &'a [Lane; 9]) -> f64 {
+        0.0
+    }
 }
 
 /// A step, and what it needs.
@@ -57,7 +73,7 @@ struct End {
     is_bent: bool,
 }
 
-impl<'a, T: Ties> Far<'a, T> {
+impl<'a, T: Ties + Sync> Far<'a, T> {
     pub fn new(
         pass: &'a Pass<'a>,
         ties: &'a mut T,
@@ -99,9 +115,10 @@ impl<'a, T: Ties> Far<'a, T> {
             passes::prepare(pass, at.block, true, at.n, at.slot)?;
             Some([0.0; 2])
         })?;
+        self.ties.start(pass, self.room.newton, self.room.slots);
         let mut descent = Descent::new();
         for iterations in 1..=rule.limit {
-            self.ties.solve(pass, self.room.slots, true, 1.0, forces)?;
+            self.solve(true, 1.0, forces)?;
             let slow = descent.is_slow();
             let (mut update, mut settled) = self.press(slow, false);
             let is_bent = pass.projects && iterations == 1 && !settled && update <= BENT;
@@ -110,8 +127,7 @@ impl<'a, T: Ties> Far<'a, T> {
                     bend(pass, at.block, at.turn, at.n, at.slot);
                     Some([0.0; 2])
                 });
-                self.ties
-                    .solve(pass, self.room.slots, false, 1.0, self.more)?;
+                self.solve_more(false, 1.0)?;
                 add_to(forces, self.more);
                 (update, settled) = self.press(slow, true);
             }
@@ -132,14 +148,29 @@ impl<'a, T: Ties> Far<'a, T> {
         None
     }
 
+    /// Solves for joint forces.
+    fn solve(&mut self, fresh: bool, world: f64, forces: &mut [[f64; 3]]) -> Option<()> {
+        let Room { newton, slots, .. } = &mut self.room;
+        self.ties
+            .solve(self.pass, newton, slots, fresh, world, forces)
+    }
+
+    /// The same for those that are added to others.
+    fn solve_more(&mut self, fresh: bool, world: f64) -> Option<()> {
+        let Room { newton, slots, .. } = &mut self.room;
+        self.ties
+            .solve(self.pass, newton, slots, fresh, world, self.more)
+    }
+
     /// Puts the forces at the points on the bodies, and finds the places. Returns the largest
     /// change of an entry of A, and whether no body that matters is stretched; in the `slow`
     /// iteration, which knows of the stretch, whether it is small.
     fn press(&mut self, slow: bool, is_bent: bool) -> (f64, bool) {
         let (pass, threads) = (self.pass, self.ties.threads());
         pass.spared.store(0, Ordering::Relaxed);
+        let ties = &*self.ties;
         let found = self.room.each(threads, |at| {
-            let update = press(pass, at.block, at.n, at.slot);
+            let update = press(pass, at.block, at.n, at.slot, ties.torques(at.block));
             ports::find_places(pass.level, at.n, pass.points(at.block), &mut at.slot.place);
             let turn = if is_bent { at.turn } else { &newton::STRAIGHT };
             let settled = match slow {
@@ -178,7 +209,8 @@ impl<'a, T: Ties> Far<'a, T> {
     fn find_velocity(&mut self, end: &End, forces: &mut [[f64; 3]]) -> Option<()> {
         let (pass, threads) = (self.pass, self.ties.threads());
         let far = end.iterations > 1;
-        if !far && !end.is_bent {
+        let sprung = self.ties.torques(0).is_some();
+        if !far && !end.is_bent && !sprung {
             return self.find_ordinary_velocity(forces);
         }
         self.room.each(threads, |at| {
@@ -189,15 +221,17 @@ impl<'a, T: Ties> Far<'a, T> {
             find_drifts(pass, at.block, at.n, at.slot);
             Some([0.0; 2])
         })?;
-        // The factors of a step that was only bent are somewhat old: one solve leaves a drift.
-        let repeats = end.is_bent && !far;
+        // The factors of a step that was only bent are somewhat old: one solve leaves a drift. What it
+        // leaves of the law of a stiff spring is a large force.
+        let repeats = (end.is_bent && !far) || sprung;
         let (mut fresh, mut renewed) = (far, far);
         let (mut enough, mut before) = (0.0, f64::INFINITY);
         for turn in 0..PASSES {
             if repeats {
                 let left = self.ties.open(self.room.slots, 0.0);
                 if turn == 0 {
-                    enough = larger(LEFT * left, DRIFT * pass.rule.residual);
+                    let part = if sprung { 0.0 } else { LEFT };
+                    enough = larger(part * left, DRIFT * pass.rule.residual);
                 } else if left <= enough {
                     break;
                 } else if !(left < 0.5 * before) {
@@ -214,14 +248,19 @@ impl<'a, T: Ties> Far<'a, T> {
                 before = left;
             }
             let first = turn == 0;
-            let sum = if first { &mut *forces } else { &mut *self.more };
-            self.ties
-                .solve(pass, self.room.slots, std::mem::take(&mut fresh), 0.0, sum)?;
-            if !first {
+            let fresh = std::mem::take(&mut fresh);
+            if first {
+                self.solve(fresh, 0.0, forces)?;
+            } else {
+                self.solve_more(fresh, 0.0)?;
                 add_to(forces, self.more);
             }
+            let ties = &*self.ties;
             self.room.each(threads, |at| {
                 ports::put_loads(pass.level, pass.points(at.block), &at.slot.force, at.n);
+                if let Some(torques) = ties.torques(at.block) {
+                    ports::put_torques(pass.level, torques, at.n);
+                }
                 tempered::project_add(pass.level, first, &pass.scheme, at.n);
                 if repeats {
                     find_drifts(pass, at.block, at.n, at.slot);
@@ -255,7 +294,7 @@ impl<'a, T: Ties> Far<'a, T> {
             find_drifts(pass, at.block, at.n, at.slot);
             Some([0.0; 2])
         })?;
-        self.ties.solve(pass, self.room.slots, false, 0.0, forces)?;
+        self.solve(false, 0.0, forces)?;
         self.room.each(threads, |at| {
             passes::finish(pass, at.block, true, at.n, at.slot, at.ending)?;
             Some([0.0; 2])
@@ -264,7 +303,7 @@ impl<'a, T: Ties> Far<'a, T> {
     }
 }
 
-impl<T: Ties> Iterates for Far<'_, T> {
+impl<T: Ties + Sync> Iterates for Far<'_, T> {
     fn has_contacts(&self) -> bool {
         false
     }
@@ -274,18 +313,25 @@ impl<T: Ties> Iterates for Far<'_, T> {
     }
 
     fn potential(&mut self) -> f64 {
-        let blocks = self.room.newton.iter().enumerate();
-        blocks
+        let newton = &*self.room.newton;
+        let blocks = newton.iter().enumerate();
+        let bodies: f64 = blocks
             .map(|(block, n)| potential(self.pass, block, n))
-            .sum()
+            .sum();
+        bodies + self.ties.potential(self.pass, |block| &newton[block].a)
     }
 
     fn compare_standing(&mut self) -> [f64; 2] {
-        compare(self.pass, self.room.newton, &self.pass.state.blocks)
+        compare(
+            self.pass,
+            self.ties,
+            self.room.newton,
+            &self.pass.state.blocks,
+        )
     }
 
     fn compare_last(&mut self) -> [f64; 2] {
-        compare(self.pass, self.room.newton, self.room.next)
+        compare(self.pass, self.ties, self.room.newton, self.room.next)
     }
 
     /// Left to the next linear solve.
@@ -318,7 +364,12 @@ fn potential(pass: &Pass, block: usize, n: &NewtonBlock) -> f64 {
 }
 
 /// The potential of the iterates, and of other poses, J, in one pass over memory.
-fn compare(pass: &Pass, newton: &mut [NewtonBlock], others: &[StateBlock]) -> [f64; 2] {
+fn compare(
+    pass: &Pass,
+    ties: &impl Ties,
+    newton: &mut [NewtonBlock],
+    others: &[StateBlock],
+) -> [f64; 2] {
     let (mut now, mut then) = (0.0, 0.0);
     for (block, (n, other)) in newton.iter_mut().zip(others).enumerate() {
         now += potential(pass, block, n);
@@ -327,6 +378,8 @@ fn compare(pass: &Pass, newton: &mut [NewtonBlock], others: &[StateBlock]) -> [f
         then += potential(pass, block, n);
         (n.a, n.t) = pose;
     }
+    now += ties.potential(pass, |block| &newton[block].a);
+    then += ties.potential(pass, |block| &others[block].a);
     [now, then]
 }
 

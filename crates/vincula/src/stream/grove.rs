@@ -1,8 +1,9 @@
-//! Trees: which body hangs from which, and the passes over their bodies.
+//! Trees: the passes over their bodies.
 
 use super::Forces;
 use super::boughs::{self, Bough};
 use super::far::Ties;
+use super::hung::{Hung, Parent};
 use super::kinds::Kinds;
 use super::passes::{AHEAD, Pass, answer, fetch_start, finish, prepare};
 use super::record::Slot;
@@ -10,7 +11,6 @@ use super::room::Room;
 use crate::dual::larger;
 use crate::dual::ports::{NO_POINTS, Points};
 use crate::integrate::newton::NewtonBlock;
-use crate::joint::JointKind;
 use crate::math::lanes::{LANES, Lane, gather, place, scatter};
 use crate::math::small::*;
 use crate::model::Model;
@@ -18,65 +18,6 @@ use crate::step::CLOSED;
 
 /// Bodies from which on trees are streamed.
 const LEAST: usize = 256;
-/// No joint.
-const NONE: u32 = u32::MAX;
-
-/// What the body of a lane hangs from.
-#[derive(Clone, Copy, Debug)]
-enum Parent {
-    Nothing,
-    World(V3),
-    Body(u32),
-}
-
-/// How eight bodies hang.
-#[derive(Clone, Debug)]
-struct Hung {
-    parents: [Parent; LANES],
-    /// One where a body hangs from something, or zero.
-    hangs: Lane,
-    /// Whether one of them hangs from another.
-    nested: bool,
-    /// The joint that each hangs by, and the sign of its force on it.
-    joints: [u32; LANES],
-    signs: Lane,
-}
-
-impl Hung {
-    const FREE: Hung = Hung {
-        parents: [Parent::Nothing; LANES],
-        hangs: [0.0; LANES],
-        nested: false,
-        joints: [NONE; LANES],
-        signs: [0.0; LANES],
-    };
-
-    /// How far the bodies are from what they hang from, m: their first points, from the second ones
-    /// of other blocks.
-    fn open<'a>(
-        &self,
-        bases: &[Lane; 3],
-        world: f64,
-        tips: impl Fn(usize) -> &'a [Lane; 3],
-    ) -> f64 {
-        let mut most = 0.0;
-        for lane in 0..LANES {
-            let above = match self.parents[lane] {
-                Parent::Nothing => continue,
-                Parent::World(point) => scale(&point, world),
-                Parent::Body(body) => {
-                    let (above, at) = place(body as usize);
-                    gather(tips(above), at)
-                }
-            };
-            for gap in sub(&gather(bases, lane), &above) {
-                most = larger(gap.abs(), most);
-            }
-        }
-        most
-    }
-}
-
 /// Trees of ball joints in which parents come before their children, and the memory of their step.
 pub(super) struct Grove {
     hung: Vec<Hung>,
@@ -89,8 +30,7 @@ pub(super) struct Grove {
 }
 
 impl Grove {
-    /// The trees of a model in which every joint is a plain ball joint, every block of bodies is
-    /// held, and the children of a body hang from one point.
+    /// The trees of a model in which every joint is a plain ball joint.
     pub fn find(model: &Model) -> Option<(Grove, Kinds)> {
         if model.bodies.len() < LEAST {
             return None;
@@ -102,53 +42,18 @@ impl Grove {
     pub fn with(model: &Model) -> Option<(Grove, Kinds)> {
         let rows = 3 * model.joints.len();
         let plain = model.dual_rows() == rows && model.rows() == rows;
-        if model.joints.is_empty() || !plain || model.bodies.len() >= NONE as usize {
+        if !plain {
             return None;
         }
-        let blocks = model.params.len();
-        let mut hung = vec![Hung::FREE; blocks];
-        let mut points = vec![NO_POINTS; blocks];
-        let mut has_children = vec![false; model.bodies.len()];
-        let mut held = vec![false; blocks];
-        for (index, joint) in model.joints.iter().enumerate() {
-            if joint.kind != JointKind::Ball {
-                return None;
-            }
-            let ends = [(&joint.a, 1.0), (&joint.b, -1.0)];
-            let later = joint.a.endpoint.index() > joint.b.endpoint.index();
-            let [(child, sign), (parent, _)] = if later { ends } else { [ends[1], ends[0]] };
-            let (block, lane) = place(child.endpoint.index()?);
-            let at = &mut hung[block];
-            if at.joints[lane] != NONE {
-                return None;
-            }
-            (at.joints[lane], at.signs[lane], at.hangs[lane]) = (index as u32, sign, 1.0);
-            held[block] = true;
-            scatter(&mut points[block][0], lane, &child.point);
-            let Some(body) = parent.endpoint.index() else {
-                at.parents[lane] = Parent::World(parent.point);
-                continue;
-            };
-            at.parents[lane] = Parent::Body(body as u32);
-            let (above, lane) = place(body);
-            at.nested |= above == block;
-            held[above] = true;
-            if std::mem::replace(&mut has_children[body], true)
-                && gather(&points[above][1], lane) != parent.point
-            {
-                return None;
-            }
-            scatter(&mut points[above][1], lane, &parent.point);
-        }
+        let (hung, points) = Hung::find(model, |_| true)?;
         let grove = Grove {
-            hung,
-            boughs: vec![Bough::ZERO; blocks],
+            boughs: vec![Bough::ZERO; hung.len()],
             clear: true,
-            drifts: vec![NO_POINTS; blocks],
-            tips: vec![[[0.0; LANES]; 3]; blocks],
+            drifts: vec![NO_POINTS; hung.len()],
+            tips: vec![[[0.0; LANES]; 3]; hung.len()],
+            hung,
         };
-        let all = held.into_iter().all(|held| held);
-        all.then(|| (grove, Kinds::find(model, &points)))
+        Some((grove, Kinds::find(model, &points)))
     }
 
     /// The next state and the joint forces. Returns the largest change of an entry of A and how far
@@ -327,6 +232,7 @@ impl Ties for Grove {
     fn solve(
         &mut self,
         pass: &Pass,
+        _: &[NewtonBlock],
         slots: &mut [Slot],
         fresh: bool,
         world: f64,

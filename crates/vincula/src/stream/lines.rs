@@ -125,6 +125,7 @@ impl Ties for Lines {
     fn solve(
         &mut self,
         pass: &Pass,
+        _: &[NewtonBlock],
         slots: &mut [Slot],
         fresh: bool,
         world: f64,

@@ -22,10 +22,13 @@
 //! afresh from the untouched state.
 
 mod boughs;
+mod coils;
 mod elements;
 mod far;
 mod grove;
+mod hung;
 mod kinds;
+mod limbs;
 mod lines;
 mod links;
 mod mesh;
@@ -33,6 +36,7 @@ mod passes;
 mod record;
 mod room;
 pub(crate) mod runs;
+mod sprung;
 #[cfg(test)]
 mod tests;
 mod web;
@@ -44,7 +48,7 @@ use vincula_blocks::both;
 use crate::dual::SolverChoice;
 use crate::integrate::{Integrator, euler, tempered};
 use crate::math::lanes::{LANES, Lane};
-use crate::model::{Model, State};
+use crate::model::{Control, Model, State};
 use crate::settings::Settings;
 use crate::step::StepReport;
 use crate::workspace::Workspace;
@@ -55,6 +59,7 @@ use lines::Lines;
 use passes::Pass;
 use record::Slot;
 use room::Room;
+use sprung::Sprung;
 use web::Web;
 
 /// Bodies up to which unknowns are kept from one pass to the next; beyond, predicting again is
@@ -66,7 +71,8 @@ const REMEMBERED_ONCE: usize = 1024;
 /// (`crate::apart`): one that is out of the ordinary then does not concern all others.
 const SMALL: usize = 64;
 
-/// Force of each joint: of the position solve, and of the velocity solve, N.
+/// Force of each joint, followed by that of its springs: of the position solve, and of the velocity
+/// solve, N.
 type Forces<'a> = [&'a mut [[f64; 3]]; 2];
 
 /// What the world is made of.
@@ -74,6 +80,7 @@ enum Shape {
     Lines(Box<Lines>),
     Grove(Grove),
     Web(Box<Web>),
+    Sprung(Box<Sprung>),
 }
 
 impl Shape {
@@ -89,6 +96,9 @@ impl Shape {
         if let Some((grove, kinds)) = Grove::find(model) {
             return Some((Shape::Grove(grove), kinds));
         }
+        if let Some((sprung, kinds)) = Sprung::find(model) {
+            return Some((Shape::Sprung(Box::new(sprung)), kinds));
+        }
         let (web, kinds) = Web::find(model, threads)?;
         Some((Shape::Web(Box::new(web)), kinds))
     }
@@ -99,9 +109,9 @@ pub(crate) struct Stream {
     shape: Shape,
     /// Constants of the blocks.
     kinds: Kinds,
-    /// [`Forces`], three numbers a joint.
+    /// [`Forces`], three numbers a joint, and three more for its springs.
     forces: [Vec<f64>; 2],
-    /// Room for one more force a joint, N.
+    /// Room for one more of each, N.
     more: Vec<[f64; 3]>,
     /// Whether unknowns are kept from one pass to the next even in an ordinary step.
     keeps: bool,
@@ -141,8 +151,8 @@ impl Stream {
         Stream {
             shape,
             kinds,
-            forces: [0, 1].map(|_| vec![0.0; 3 * model.joints.len()]),
-            more: vec![[0.0; 3]; model.joints.len()],
+            forces: [0, 1].map(|_| vec![0.0; model.dual_rows()]),
+            more: vec![[0.0; 3]; model.dual_rows() / 3],
             keeps: model.bodies.len() <= REMEMBERED,
             slots: Vec::new(),
             geometric: vec![[[0.0; LANES]; 3]; model.params.len()],
@@ -156,7 +166,7 @@ impl Stream {
     pub(crate) fn threads(&self) -> usize {
         match &self.shape {
             Shape::Lines(lines) => lines.threads,
-            Shape::Grove(_) => 1,
+            Shape::Grove(_) | Shape::Sprung(_) => 1,
             Shape::Web(web) => web.threads,
         }
     }
@@ -166,9 +176,15 @@ impl Stream {
         &mut self,
         model: &Model,
         state: &mut State,
+        control: &Control,
         work: &mut Workspace,
         h: f64,
     ) -> Option<StepReport> {
+        if let Shape::Sprung(sprung) = &mut self.shape
+            && !sprung.start(model, state, control)
+        {
+            return None;
+        }
         let projects = work.settings.integrator.projects();
         let ordinary = match self.was_far {
             true => None,
@@ -228,6 +244,9 @@ impl Stream {
                 Shape::Lines(lines) => Far::new(&pass, &mut **lines, room, more).advance(forces)?,
                 Shape::Grove(grove) => Far::new(&pass, grove, room, more).advance(forces)?,
                 Shape::Web(web) => Far::new(&pass, &mut **web, room, more).advance(forces)?,
+                Shape::Sprung(sprung) => {
+                    Far::new(&pass, &mut **sprung, room, more).advance(forces)?
+                }
             };
             // Without a projection an ordinary step is cheap to try, and has other bits than this one.
             self.was_far = was_far && projects;
@@ -237,6 +256,7 @@ impl Stream {
             Shape::Lines(lines) => lines.advance(&pass, forces, room)?,
             Shape::Grove(grove) => grove.advance(&pass, forces, room)?,
             Shape::Web(web) => web.advance(&pass, forces, room)?,
+            Shape::Sprung(_) => return None,
         };
         Some(StepReport::ordinary(update, residual))
     }
@@ -295,12 +315,13 @@ fn average(threads: usize, first: &mut [f64], second: &[f64]) {
 pub(crate) fn advance(
     model: &Model,
     state: &mut State,
+    control: &Control,
     work: &mut Workspace,
     h: f64,
 ) -> Option<StepReport> {
     // Taken out for the time being, since it needs the rest of the workspace.
     let mut stream = work.stream.take()?;
-    let report = stream.advance(model, state, work, h);
+    let report = stream.advance(model, state, control, work, h);
     work.stream = Some(stream);
     report
 }

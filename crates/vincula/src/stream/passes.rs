@@ -119,7 +119,7 @@ pub(super) fn answer(
     if !pass.projects {
         return arrive(pass, block, n, slot, ending);
     }
-    let update = press(pass, block, n, slot);
+    let update = press(pass, block, n, slot, None);
     let strain = strain(pass, block, update, &newton::STRAIGHT, n);
     if ending.is_some() && !pass.allows(strain) {
         return None;
@@ -159,15 +159,25 @@ fn arrive(
                 memory,
             )
         }
-        None => press(pass, block, n, slot),
+        None => press(pass, block, n, slot, None),
     };
     ports::find_places(level, n, points, &mut slot.place);
     (update <= pass.rule.update).then_some(update)
 }
 
-/// Puts the forces of the slot on the bodies. Returns the largest change of an entry of A.
-pub(super) fn press(pass: &Pass, block: usize, n: &mut NewtonBlock, slot: &Slot) -> f64 {
-    newton::press(pass.level, pass.points(block), &slot.force, n)
+/// Puts the forces of the slot, and torques, on the bodies. Returns the largest change of an entry of A.
+pub(super) fn press(
+    pass: &Pass,
+    block: usize,
+    n: &mut NewtonBlock,
+    slot: &Slot,
+    torques: Option<&[Lane; 3]>,
+) -> f64 {
+    let (points, forces) = (pass.points(block), &slot.force);
+    match torques {
+        None => newton::press(pass.level, points, forces, n),
+        Some(torques) => newton::press_turning(pass.level, points, forces, torques, n),
+    }
 }
 
 /// How the last increment, after a bend by `turn`, strains a block.

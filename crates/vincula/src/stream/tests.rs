@@ -5,8 +5,10 @@ use glam::DVec3;
 use super::grove::Grove;
 use super::kinds::Kinds;
 use super::lines::Lines;
+use super::sprung::Sprung;
 use super::web::Web;
 use super::{Shape as Kind, Stream};
+use crate::joint::axis::Spring;
 use crate::prelude::*;
 
 /// Three chains with an end mass: one pinned, one free, and one in zigzag pinned at both ends.
@@ -52,6 +54,11 @@ fn lines(model: &Model, threads: usize) -> (Kind, Kinds) {
 fn grove(model: &Model, _threads: usize) -> (Kind, Kinds) {
     let (grove, kinds) = Grove::with(model).expect("these are trees");
     (Kind::Grove(grove), kinds)
+}
+
+fn sprung(model: &Model, _threads: usize) -> (Kind, Kinds) {
+    let (sprung, kinds) = Sprung::with(model).expect("these are trees with springs");
+    (Kind::Sprung(Box::new(sprung)), kinds)
 }
 
 fn web(model: &Model, threads: usize) -> (Kind, Kinds) {
@@ -142,6 +149,22 @@ fn what_decays_along_a_chain_ends_at_zero() {
 
 /// Two trees, one pinned and one free, in which link k hangs from link `parent(k)`.
 fn trees(count: usize, parent: impl Fn(usize) -> usize) -> Model {
+    sprung_trees(count, parent, [0.0; 3])
+}
+
+/// The same with springs of this stiffness, damping and rest in the joints, not alike along all axes.
+fn sprung_trees(count: usize, parent: impl Fn(usize) -> usize, spring: [f64; 3]) -> Model {
+    let sprung = |def: JointDef| {
+        (0..3).fold(def, |def, axis| {
+            let [stiffness, damping, rest] = spring.map(|x| x * (1.0 + axis as f64));
+            let spring = Spring {
+                stiffness,
+                damping,
+                rest,
+            };
+            def.spring(axis, spring)
+        })
+    };
     let mut builder = ModelBuilder::new();
     builder.gravity(DVec3::new(0.0, 0.0, -9.81));
     for tree in 0..2 {
@@ -160,16 +183,16 @@ fn trees(count: usize, parent: impl Fn(usize) -> usize) -> Model {
                 .turned(turn);
             let body = builder.body(body);
             match (k, tree) {
-                (0, 0) => drop(builder.joint(JointDef::ball(name, World, body, root))),
+                (0, 0) => drop(builder.joint(sprung(JointDef::ball(name, World, body, root)))),
                 (0, _) => {}
                 // Joints may be written down in either direction.
                 _ if k % 3 == 0 => {
                     let before = links[parent(k)].0;
-                    builder.joint(JointDef::ball(name, body, before, root));
+                    builder.joint(sprung(JointDef::ball(name, body, before, root)));
                 }
                 _ => {
                     let before = links[parent(k)].0;
-                    builder.joint(JointDef::ball(name, before, body, root));
+                    builder.joint(sprung(JointDef::ball(name, before, body, root)));
                 }
             }
             links.push((body, root + turn * (DVec3::X * 0.2)));
@@ -193,16 +216,53 @@ fn assert_alike(model: &Model, state: &State, general: &State, name: &str) {
     }
 }
 
+type Parents = fn(usize) -> usize;
+/// By generations; a trunk with twigs, so that bodies of a block hang from each other; a bush.
+const SHAPES: [(&str, Parents); 3] = [
+    ("generations", |k| (k - 1) / 2),
+    ("trunk", |k| k - 1 - (k - 1) % 2),
+    ("bush", |k| (k - 1) / 9),
+];
+
+#[test]
+fn streamed_springs_pull_as_those_of_the_general_step() {
+    // Soft, damped, and far stiffer than the step is short. The general step puts a torque on a body as
+    // it is strained, which these take for rigid: what that makes of a stiff spring is not nothing.
+    let springs = [
+        ([2.0, 0.0, 0.05], 1e-7),
+        ([30.0, 0.3, -0.02], 1e-7),
+        ([1e5, 1e2, 0.0], 1e-5),
+    ];
+    let cases = springs
+        .into_iter()
+        .flat_map(|spring| SHAPES.map(|shape| (spring, shape)))
+        .flat_map(|(spring, shape)| STREAMED.map(|integrator| (spring, shape, integrator)));
+    for ((spring, within), (name, parent), integrator) in cases {
+        let name = format!("{name} of {spring:?} by {integrator}");
+        let model = sprung_trees(31, parent, spring);
+        let (general, _) = run(&model, integrator, None, 40);
+        let shape = stream(&model, sprung(&model, 1), true);
+        let (state, taken) = run(&model, integrator, shape, 40);
+        assert_eq!(taken, 40, "steps of {name}");
+        for id in model.body_ids() {
+            let off = state.center(id).distance(general.center(id));
+            assert!(off < within, "{name}, body {id:?}: {off:.1e} m");
+        }
+        for (ours, theirs) in state.coordinates.iter().zip(&general.coordinates) {
+            let off = (ours - theirs).abs();
+            assert!(off < 10.0 * within, "{name}: {ours} and {theirs}");
+        }
+        let most = |forces: &[f64]| forces.iter().fold(0.0, |m: f64, f| m.max(f.abs()));
+        for (ours, theirs) in state.multipliers.iter().zip(&general.multipliers) {
+            let off = (ours - theirs).abs() / most(&general.multipliers);
+            assert!(off < 2e4 * within, "{name}: {ours} and {theirs}");
+        }
+    }
+}
+
 #[test]
 fn streamed_trees_move_as_the_general_step_moves_them() {
-    type Parents = fn(usize) -> usize;
-    // By generations; a trunk with twigs, so that bodies of a block hang from each other; a bush.
-    let shapes: [(&str, Parents); 3] = [
-        ("generations", |k| (k - 1) / 2),
-        ("trunk", |k| k - 1 - (k - 1) % 2),
-        ("bush", |k| (k - 1) / 9),
-    ];
-    for ((name, parent), integrator) in shapes.into_iter().flat_map(|s| STREAMED.map(|i| (s, i))) {
+    for ((name, parent), integrator) in SHAPES.into_iter().flat_map(|s| STREAMED.map(|i| (s, i))) {
         let model = trees(31, parent);
         let (general, _) = run(&model, integrator, None, 40);
         let of = |keep: bool| {
@@ -344,10 +404,17 @@ fn far_steps_are_those_of_the_general_step() {
         f64,
     );
     let tree = |parent: fn(usize) -> usize| trees(31, parent);
-    let cases: [Case; 4] = [
+    let cases: [Case; 5] = [
         ("chains", chains(40), 0.02, lines, 1e-9),
         ("trees", tree(|k| (k - 1) / 2), 0.02, grove, 1e-7),
         ("trunk", tree(|k| k - 1 - (k - 1) % 2), 0.01, grove, 1e-9),
+        (
+            "springs",
+            sprung_trees(31, |k| (k - 1) / 2, [2.0, 0.1, 0.0]),
+            0.02,
+            sprung,
+            1e-4,
+        ),
         // How much of a drift is left is measured otherwise, and it may be projected once more.
         ("net", net(6, true), 0.02, web, 1e-4),
     ];

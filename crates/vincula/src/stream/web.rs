@@ -331,6 +331,7 @@ impl Ties for Web {
     fn solve(
         &mut self,
         pass: &Pass,
+        _: &[NewtonBlock],
         slots: &mut [Slot],
         fresh: bool,
         world: f64,
