@@ -413,7 +413,7 @@ fn far_steps_are_those_of_the_general_step() {
             sprung_trees(31, |k| (k - 1) / 2, [2.0, 0.1, 0.0]),
             0.02,
             sprung,
-            1e-4,
+            1e-3,
         ),
         // How much of a drift is left is measured otherwise, and it may be projected once more.
         ("net", net(6, true), 0.02, web, 1e-4),
