@@ -72,6 +72,12 @@ fn turned(frame: &Carried) -> M3 {
     upright(&[x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]])
 }
 
+/// All coordinates of a ball joint: the rotation vector, swing and twist, rad.
+pub(crate) fn of_ball(a: &Carried, b: &Carried) -> [f64; 5] {
+    let [x, y, z] = Relative::of(&tmul(&turned(a), &turned(b))).vector;
+    [x, y, z, swing(a, b), twist(a, b)]
+}
+
 /// Component k of the rotation vector, in the axes of the first frame, rad.
 pub(super) fn rotation(k: usize, a: &Carried, b: &Carried) -> f64 {
     Relative::of(&tmul(&turned(a), &turned(b))).vector[k]

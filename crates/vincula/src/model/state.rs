@@ -9,7 +9,7 @@ use crate::contact::memory::Memory;
 use crate::dual::unwrap;
 use crate::joint::axis::{Axis, AxisKind};
 use crate::joint::rows::{Carried, Gradient};
-use crate::joint::{Joint, Side};
+use crate::joint::{Joint, JointKind, Side, rotation};
 use crate::math::lanes::{LANES, Lane, gather, place, scatter};
 use crate::math::rotation::polar;
 use crate::math::small::*;
@@ -220,9 +220,15 @@ impl State {
                 continue;
             }
             let (a, b) = (self.carried(&joint.a), self.carried(&joint.b));
+            // The rotation vector is found once for all that is read off it.
+            let ball = (joint.kind == JointKind::Ball).then(|| rotation::of_ball(&a, &b));
             for (k, axis) in joint.axes.iter().enumerate() {
+                let value = match &ball {
+                    Some(values) => values[k],
+                    None => axis.kind.value(&a, &b),
+                };
                 let place = &mut self.coordinates[start + k];
-                *place = unwrap(axis.kind, axis.kind.value(&a, &b), *place);
+                *place = unwrap(axis.kind, value, *place);
             }
         }
     }

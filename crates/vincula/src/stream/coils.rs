@@ -277,12 +277,12 @@ fn aim_lanes(
 ) {
     for lane in 0..LANES {
         let (seen, nu) = (gather(above, lane), gather(nu, lane));
-        let torque = |own: &[Lane; 9], from: usize| {
-            let (relative, axes) = winding.look(lane, &gather(own, lane), &part(&seen, from));
-            mul_vec(&axes, &tmul_vec(&relative.slope, &nu))
-        };
-        scatter(predicted, lane, &torque(&stance.before, 0));
-        scatter(start, lane, &torque(&stance.now, 9));
+        let (relative, axes) = winding.look(lane, &gather(&stance.before, lane), &part(&seen, 0));
+        let torque = mul_vec(&axes, &tmul_vec(&relative.slope, &nu));
+        scatter(predicted, lane, &torque);
+        let (relative, axes) = winding.look(lane, &gather(&stance.now, lane), &part(&seen, 9));
+        let torque = mul_vec(&axes, &tmul_vec(&relative.slope, &nu));
+        scatter(start, lane, &torque);
     }
 }
 

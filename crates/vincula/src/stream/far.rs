@@ -213,25 +213,25 @@ impl<'a, T: Ties + Sync> Far<'a, T> {
         if !far && !end.is_bent && !sprung {
             return self.find_ordinary_velocity(forces);
         }
+        // What one solve with old factors leaves of the law of a stiff spring is a large force.
+        let anew = far || sprung;
         self.room.each(threads, |at| {
             passes::turn(pass, at.block, far, at.n)?;
-            if far {
+            if anew {
                 weigh(pass, at.block, at.n, at.slot);
             }
             find_drifts(pass, at.block, at.n, at.slot);
             Some([0.0; 2])
         })?;
-        // The factors of a step that was only bent are somewhat old: one solve leaves a drift. What it
-        // leaves of the law of a stiff spring is a large force.
-        let repeats = (end.is_bent && !far) || sprung;
-        let (mut fresh, mut renewed) = (far, far);
+        // The factors of a step that was only bent are somewhat old: one solve leaves a drift.
+        let repeats = !anew;
+        let (mut fresh, mut renewed) = (anew, anew);
         let (mut enough, mut before) = (0.0, f64::INFINITY);
         for turn in 0..PASSES {
             if repeats {
                 let left = self.ties.open(self.room.slots, 0.0);
                 if turn == 0 {
-                    let part = if sprung { 0.0 } else { LEFT };
-                    enough = larger(part * left, DRIFT * pass.rule.residual);
+                    enough = larger(LEFT * left, DRIFT * pass.rule.residual);
                 } else if left <= enough {
                     break;
                 } else if !(left < 0.5 * before) {
