@@ -5,10 +5,68 @@ mod common;
 use common::{run, total_energy};
 use vincula::joint::JointKind;
 use vincula::joint::axis::{LimitMethod, Spring};
+use vincula::model::Endpoint;
 use vincula::prelude::*;
 
 const SWING: usize = 3;
 const TWIST: usize = 4;
+
+/// Dampers of any strength slow a falling tree down and never drive it, in one linearisation.
+#[test]
+fn dampers_alone_never_add_energy() {
+    type Join = fn(String, Endpoint, BodyId, DVec3) -> JointDef;
+    let kinds: [Join; 2] = [
+        |name, above, body, at| JointDef::hinge(name, above, body, at, DVec3::Y),
+        |name, above, body, at| JointDef::ball(name, above, body, at),
+    ];
+    for (kind, joint) in kinds.into_iter().enumerate() {
+        for damping in [1.0, 1e3, 1e9] {
+            let mut builder = ModelBuilder::new();
+            let half_extents = DVec3::new(0.1, 0.015, 0.015);
+            let mut tips = vec![(Endpoint::World, DVec3::ZERO)];
+            for k in 0..60 {
+                let (above, at) = tips[(k + 1) / 2];
+                let turn = DQuat::from_rotation_z(2.4 * k as f64);
+                let turn = turn * DQuat::from_rotation_y(0.5 * (k as f64).sin());
+                let shape = Shape::Box { half_extents };
+                let link = BodyDef::new(format!("link {k}"), shape, 1000.0);
+                let link = link.at(at + turn * DVec3::X * 0.1).turned(turn);
+                let body = builder.body(link);
+                let spring = Spring {
+                    damping,
+                    ..Spring::default()
+                };
+                let def = joint(format!("joint {k}"), above, body, at);
+                builder.joint(match kind {
+                    0 => def.spring(0, spring),
+                    _ => def.rotation_spring(spring),
+                });
+                tips.push((body.into(), at + turn * DVec3::X * 0.2));
+            }
+            let model = builder.build().unwrap();
+            let mut state = model.initial_state();
+            let (control, start) = (Control::new(&model), total_energy(&model, &state));
+            let mut work = Workspace::new(&model, Settings::default());
+            let (mut before, mut linearisations) = (start, 0);
+            for _ in 0..100 {
+                let report = step(&model, &mut state, &control, &mut work, 0.01).unwrap();
+                linearisations += report.iterations;
+                let now = total_energy(&model, &state);
+                let slack = 1e-6 * start.abs().max(1.0);
+                assert!(
+                    now <= before + slack,
+                    "{damping}: from {before} J to {now} J"
+                );
+                before = now;
+            }
+            assert!(before < start, "{damping}: nothing was lost");
+            assert!(
+                linearisations < 110,
+                "{damping}: {linearisations} in 100 steps"
+            );
+        }
+    }
+}
 
 /// A sphere held at its centre by a ball joint, no gravity.
 fn globe(joint: impl Fn(JointDef) -> JointDef) -> (Model, BodyId, JointId, f64) {

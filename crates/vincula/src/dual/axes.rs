@@ -6,7 +6,8 @@
 //! coordinate is in follows from the signs of the solution, by a few rounds of solving.
 //!
 //! The spring is taken at `(1−θ) x + θ x⁺` with θ between ½ (slow: second order, keeps
-//! energy) and 1 (faster than the step: damped), by the same ratio as in `tempered.rs`.
+//! energy) and 1 (faster than the step: damped), by the same ratio as in `tempered.rs`; a damper d
+//! counts as a spring of stiffness d/h.
 
 use super::Dual;
 use super::linearize::carried;
@@ -260,7 +261,8 @@ impl Dual {
             let row = &mut self.axes[k];
             let entry = &mut self.islands[island].matrix.diagonal_mut(node)[row.local * (size + 1)];
             row.lambda = 0.0;
-            let stiffness = row.law.linear(row.saturated)[0];
+            let [stiffness, damping, _] = row.law.linear(row.saturated);
+            let stiffness = stiffness + damping / scheme.h;
             let ratio = (0.5 * stiffness * row.own / (row.unit * row.unit)).min(1e6);
             row.phi = if projects {
                 ratio * ratio / (1.0 + ratio * ratio)

@@ -395,7 +395,7 @@ fn linearize(
             let along = [slope[3 * k], slope[3 * k + 1], slope[3 * k + 2]];
             let own = dot(&along, &mul_vec(&turn, &along));
             let (stiffness, damping) = (winding.stiffness[k][lane], winding.damping[k][lane]);
-            let ratio = (0.5 * stiffness * own).min(1e6);
+            let ratio = (0.5 * (stiffness + damping * per_h) * own).min(1e6);
             let square = ratio * ratio;
             let phi = if projects {
                 square / (1.0 + square)
