@@ -25,7 +25,7 @@ fn dampers_alone_never_add_energy() {
             let half_extents = DVec3::new(0.1, 0.015, 0.015);
             let mut tips = vec![(Endpoint::World, DVec3::ZERO)];
             for k in 0..60 {
-                let (above, at) = tips[(k + 1) / 2];
+                let (above, at) = tips[usize::div_ceil(k, 2)];
                 let turn = DQuat::from_rotation_z(2.4 * k as f64);
                 let turn = turn * DQuat::from_rotation_y(0.5 * (k as f64).sin());
                 let shape = Shape::Box { half_extents };
