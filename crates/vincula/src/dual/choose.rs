@@ -27,7 +27,7 @@ pub(super) enum Solver {
 }
 
 impl Solver {
-    fn direct(solver: impl Factorization + Send + 'static) -> Solver {
+    pub(super) fn direct(solver: impl Factorization + Send + 'static) -> Solver {
         Solver::Direct(Box::new(solver))
     }
 }

@@ -8,11 +8,10 @@
 
 use std::ops::Range;
 
-use vincula_blocks::{BlockMatrix, Bridge, Pattern};
+use vincula_blocks::{BlockMatrix, Bridge, Chain, Pattern};
 
-use super::choose::choose;
+use super::choose::Solver;
 use super::island::Island;
-use super::plan::SolverChoice;
 use super::ports::Points;
 use super::{Dual, Hold};
 use crate::math::lanes::{gather, place, scatter};
@@ -185,7 +184,8 @@ impl Dual {
     fn short_island(&self, island: usize, nodes: usize) -> Option<Island> {
         let edges: Vec<(usize, usize)> = (1..nodes).map(|k| (k - 1, k)).collect();
         let pattern = Pattern::new(&vec![3; nodes], &edges).ok()?;
-        let solver = choose(&pattern, SolverChoice::Automatic, self.threads).solver;
+        let order: Vec<usize> = (0..nodes).collect();
+        let solver = Solver::direct(Chain::symbolic(&pattern, &order).ok()?);
         let plan = self.islands[island].plan.clone();
         let matrix = BlockMatrix::zeros(&pattern);
         Some(Island::new(Vec::new(), matrix, solver, plan))
