@@ -269,6 +269,11 @@ impl Coupled {
         self.woven || (self.kind != Kind::Other && self.groups.count() == 1)
     }
 
+    /// The same of contacts of chains.
+    pub fn is_strung(&self) -> bool {
+        self.is_direct() && self.kind == Kind::Chains
+    }
+
     fn solve_group(
         &mut self,
         group: usize,

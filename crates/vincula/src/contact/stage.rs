@@ -346,6 +346,11 @@ impl Stage {
         self.care() == Care::Exact || (!self.swept && self.coupled.is_direct())
     }
 
+    /// Whether contacts of large chains were solved all at once.
+    pub fn is_strung(&self) -> bool {
+        self.care() == Care::Good && !self.swept && self.coupled.is_strung()
+    }
+
     /// How much care contacts and joints can be given to agree.
     pub fn care(&self) -> Care {
         let large = self.has_begun() && self.movers.knows_own();

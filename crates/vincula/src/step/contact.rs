@@ -1,7 +1,7 @@
 //! Contacts within a step: found at its start, held apart in both of its stages.
 
 use super::sleep;
-use super::solve::close;
+use super::solve::{bend_held, close, is_little};
 use super::yielding::{give_way, give_way_at_end};
 use super::{StepReport, Workspace};
 use crate::contact::stage::{Care, Scene, Stage, is_crowd};
@@ -161,10 +161,14 @@ pub(super) fn hold_apart(
         work.dual.forget_altered();
         find_places(work, turn > 0 || !work.linear);
         let closed = close(model, work, scheme, &rule, false)?;
-        let left = match work.linear {
+        let mut left = match work.linear {
             true => work.dual.violation(model, &work.newton, scheme.h),
             false => closed.violation,
         };
+        // What that opens is closed by the next turn, which there is anyway.
+        if turn == 0 && may_bend(work) && is_open(work, left) {
+            left = bend_held(model, work, scheme, &rule)?;
+        }
         changed = work.dual.has_altered();
         let (stage, dual, scene) = stage_of(model, state, work, scheme);
         let off = stage.settle(&scene);
@@ -202,6 +206,12 @@ impl Workspace {
         let (settings, dual) = (&self.settings, &mut self.dual);
         self.stage.solve(settings, dual, &self.newton, again)
     }
+}
+
+/// Whether bodies turned so little that they may be bent rather than linearised again: those of large
+/// chains whose contacts are solved all at once.
+fn may_bend(work: &Workspace) -> bool {
+    work.stage.is_strung() && is_little(work)
 }
 
 /// Turns between contacts and joints at most.

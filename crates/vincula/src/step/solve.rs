@@ -88,7 +88,7 @@ pub(super) fn solve_step(
                 let fit = Fit {
                     update: largest_update(&work.active, &work.newton),
                     violation,
-                    stretch,
+                    stretch: stretch.filter(|_| !work.was_bent),
                 };
                 let settled = is_settled(model, work, scheme, &rule, &fit, slow);
                 let last = work.stage.is_spent() || iteration >= rule.limit.min(LIMITS[kind]);
@@ -101,6 +101,7 @@ pub(super) fn solve_step(
         let closed = held.as_ref().and_then(|held| held.violation);
         if let Some(held) = held {
             wrong = held.wrong;
+            fit.stretch = fit.stretch.filter(|_| !work.was_bent);
             fit.update = largest_update(&work.active, &work.newton);
             fit.violation = match held.violation {
                 Some(violation) => violation,
@@ -271,6 +272,27 @@ fn bend(
         around.joints.find_places(at.n, at.ports);
     });
     close(model, work, scheme, rule, false)
+}
+
+/// The same where contacts push. Returns how far joints are open, m.
+pub(super) fn bend_held(
+    model: &Model,
+    work: &mut Workspace,
+    scheme: &Scheme,
+    rule: &Rule,
+) -> Result<f64, DualFault> {
+    work.was_bent = true;
+    let fit = bend(model, work, scheme, rule)?;
+    Ok(match work.linear {
+        true => work.dual.violation(model, &work.newton, scheme.h),
+        false => fit.violation,
+    })
+}
+
+/// Whether the last increment is so small that the step may be bent.
+pub(super) fn is_little(work: &Workspace) -> bool {
+    work.settings.integrator == Integrator::Tempered
+        && largest_update(&work.active, &work.newton) <= BENT
 }
 
 /// Change of an entry of A up to which a step is bent rather than linearised again.
