@@ -9,8 +9,9 @@ mod common;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use common::{ball_net, chain, free_boxes, hinge_tree};
+use common::{ball_net, chain, free_boxes, hinge_tree, sprung_tree};
 use vincula::contact::ContactSolver;
+use vincula::joint::axis::Spring;
 use vincula::model::{Damping, Drag};
 use vincula::prelude::*;
 
@@ -102,6 +103,11 @@ fn a_hinge_chain_does_not_allocate() {
 fn trees_and_nets_do_not_allocate() {
     assert_quiet(&hinge_tree(31));
     assert_quiet(&ball_net(4));
+    let spring = Spring {
+        stiffness: 2.0,
+        ..Spring::default()
+    };
+    assert_quiet(&sprung_tree(100, spring));
 }
 
 #[test]

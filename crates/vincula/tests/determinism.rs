@@ -7,7 +7,8 @@
 
 mod common;
 
-use common::{ball_net, ball_tree, chain, free_boxes, hash, hinge_tree, link, run};
+use common::{ball_net, ball_tree, chain, free_boxes, hash, hinge_tree, link, run, sprung_tree};
+use vincula::joint::axis::Spring;
 use vincula::math::dispatch::Level;
 use vincula::prelude::*;
 
@@ -16,18 +17,19 @@ use vincula::prelude::*;
 fn suits(name: &str, integrator: Integrator) -> bool {
     match name {
         "heavy chain" => integrator != Integrator::Rattle,
-        "ball tree" => integrator == Integrator::Tempered,
+        "ball tree" | "sprung tree" => integrator == Integrator::Tempered,
         _ => true,
     }
 }
 
 /// Scene, integrator, hash after 50 steps of 5 ms.
-const GOLDEN: [(&str, Integrator, u64); 7] = [
+const GOLDEN: [(&str, Integrator, u64); 8] = [
     ("ball tree", Integrator::Tempered, 0xf9b98a3ba2f0d1d4),
     ("free boxes", Integrator::Tempered, 0xbfffe7d2dafe23ca),
     ("heavy chain", Integrator::Tempered, 0xcbfa3b46c5d0ac38),
     ("hinge tree", Integrator::Tempered, 0x9a6ca9674ad0d03b),
     ("hinge tree", Integrator::Rattle, 0xc366d233700839c8),
+    ("sprung tree", Integrator::Tempered, 0xa67754790cc5274f),
     ("pendulum", Integrator::LinearEuler, 0x4c05ef8056096dfd),
     ("pendulum", Integrator::Bdf2, 0xe9714e17690f9363),
 ];
@@ -58,6 +60,14 @@ fn scene(name: &str) -> Model {
         "free boxes" => free_boxes(20),
         "heavy chain" => heavy_chain(),
         "ball tree" => ball_tree(300),
+        "sprung tree" => sprung_tree(
+            100,
+            Spring {
+                stiffness: 2.0,
+                damping: 0.01,
+                rest: 0.0,
+            },
+        ),
         "hinge tree" => hinge_tree(15),
         "net" => ball_net(3),
         _ => chain(1, false),
@@ -140,8 +150,9 @@ fn end(model: &Model, settings: Settings) -> State {
     state
 }
 
-const SCENES: [&str; 6] = [
+const SCENES: [&str; 7] = [
     "ball tree",
+    "sprung tree",
     "free boxes",
     "heavy chain",
     "hinge tree",

@@ -3,6 +3,7 @@
 
 use vincula::diagnostics::{energy, momentum};
 use vincula::joint::JointKind;
+use vincula::joint::axis::Spring;
 use vincula::prelude::*;
 
 /// Every kind of joint, with a distance of 0.4 m.
@@ -116,6 +117,11 @@ pub fn hinge_tree(links: usize) -> Model {
 
 /// A tree of rods on ball joints, two at the tip of each.
 pub fn ball_tree(links: usize) -> Model {
+    sprung_tree(links, Spring::default())
+}
+
+/// The same with springs in the joints.
+pub fn sprung_tree(links: usize, spring: Spring) -> Model {
     let mut builder = ModelBuilder::new();
     let mut bodies: Vec<(BodyId, DVec3)> = Vec::new();
     for k in 0..links {
@@ -128,10 +134,11 @@ pub fn ball_tree(links: usize) -> Model {
         let along = turn * (DVec3::X * 0.05);
         let body = builder.body(link(format!("link {k}")).at(start + along).turned(turn));
         let name = format!("joint {k}");
-        builder.joint(match k {
+        let def = match k {
             0 => JointDef::ball(name, World, body, start),
             _ => JointDef::ball(name, bodies[(k - 1) / 2].0, body, start),
-        });
+        };
+        builder.joint(def.rotation_spring(spring));
         bodies.push((body, start + along * 2.0));
     }
     builder.build().unwrap()
