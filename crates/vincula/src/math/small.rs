@@ -282,6 +282,14 @@ pub fn invert_sym(s: &S3) -> (S3, f64) {
     (adjugate.map(|c| c * d), det)
 }
 
+/// The inverse of a matrix whose determinant is not zero.
+#[inline(always)]
+pub fn inverse(a: &M3) -> M3 {
+    let c = cofactor(a);
+    let per_det = 1.0 / (a[0] * c[0] + a[1] * c[1] + a[2] * c[2]);
+    transpose(&c).map(|x| x * per_det)
+}
+
 /// The largest magnitude among the entries.
 #[inline(always)]
 pub fn max_abs(a: &M3) -> f64 {

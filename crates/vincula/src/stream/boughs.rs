@@ -114,15 +114,12 @@ impl Bough {
         for e in [0, 4, 8] {
             loaded[e] += 1.0;
         }
-        let cofactors = cofactor(&loaded);
-        let per_det =
-            1.0 / (loaded[0] * cofactors[0] + loaded[1] * cofactors[1] + loaded[2] * cofactors[2]);
-        let n = transpose(&cofactors).map(|c| c * per_det);
+        let n = inverse(&loaded);
         let reach = mult(&n, &mutual);
         let give = sym(&mul(&n, &full(&own[1])));
         let lost = sym(&mul(&mul(&mutual, &k), &reach));
         let s: S3 = std::array::from_fn(|e| own[0][e] - lost[e]);
-        let (hold, safe) = inverse(&s, &own[0]);
+        let (hold, safe) = rest(&s, &own[0]);
         let hold = hold.map(|e| e * hangs);
         let pull = sub(&gather(&self.pull, lane), &mul_vec(&k, &tip));
         let push = mul_vec(&full(&hold), &add(&base, &tmul_vec(&reach, &pull)));
@@ -166,7 +163,7 @@ impl Bough {
 
 /// The inverse of what is left of a compliance, and whether enough is left.
 #[inline(always)]
-fn inverse(s: &S3, whole: &S3) -> (S3, bool) {
+fn rest(s: &S3, whole: &S3) -> (S3, bool) {
     let (inverse, det) = invert_sym(s);
     let kept = (s[0] > SAFE * whole[0]) & (s[1] > SAFE * whole[1]) & (s[2] > SAFE * whole[2]);
     (inverse, kept & (det > SAFE * (s[0] * s[1] * s[2])))

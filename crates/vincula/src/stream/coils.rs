@@ -209,13 +209,10 @@ impl Winding {
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Coil {
-    /// φ at the start of the step, and at the iterate, rad.
+    /// φ at the start of the step, rad.
     pub start: [Lane; 3],
-    now: [Lane; 3],
-    /// L: how φ follows the rotation of the body against what it hangs from, as it is in the matrix,
-    /// and as torques follow the force.
+    /// L: how φ follows the rotation of the body against what it hangs from.
     slope: [Lane; 9],
-    lever: [Lane; 9],
     /// g, N m/rad, and the rest of the law, N m.
     gain: [Lane; 3],
     constant: [Lane; 3],
@@ -230,9 +227,7 @@ pub(super) struct Coil {
 impl Coil {
     pub const ZERO: Coil = Coil {
         start: [[0.0; LANES]; 3],
-        now: [[0.0; LANES]; 3],
         slope: [[0.0; LANES]; 9],
-        lever: [[0.0; LANES]; 9],
         gain: [[0.0; LANES]; 3],
         constant: [[0.0; LANES]; 3],
         rest: [[0.0; LANES]; 3],
@@ -287,29 +282,20 @@ fn aim_lanes(
 }
 
 kernel! {
-    /// Takes what was solved for, forces and then torques. Leaves ν of it, and the torques that act,
-    /// N m.
-    pub(super) fn twist(coil: &mut Coil, found: &[Lane; 6], twists: &mut [[Lane; 3]; 2]) = twist_lanes
+    /// Takes what was solved for, forces and then torques, and leaves ν of it, N m.
+    pub(super) fn twist(coil: &mut Coil, found: &[Lane; 6], nu: &mut [Lane; 3]) = twist_lanes
 }
 
 #[inline(always)]
-fn twist_lanes(coil: &mut Coil, found: &[Lane; 6], twists: &mut [[Lane; 3]; 2]) {
+fn twist_lanes(coil: &mut Coil, found: &[Lane; 6], nu: &mut [Lane; 3]) {
     for lane in 0..LANES {
         // ν = L⁻ᵀ τ.
         let torque = [found[3][lane], found[4][lane], found[5][lane]];
-        let slope: M3 = gather(&coil.slope, lane);
-        let c = cofactor(&slope);
-        let per_det = 1.0 / (slope[0] * c[0] + slope[1] * c[1] + slope[2] * c[2]);
-        let nu = scale(&mul_vec(&c, &torque), per_det);
+        let force = tmul_vec(&inverse(&gather(&coil.slope, lane)), &torque);
         for k in 0..3 {
-            coil.force[k][lane] += nu[k];
+            coil.force[k][lane] += force[k];
         }
-        scatter(&mut twists[0], lane, &nu);
-        scatter(
-            &mut twists[1],
-            lane,
-            &tmul_vec(&gather(&coil.lever, lane), &nu),
-        );
+        scatter(nu, lane, &force);
     }
 }
 
@@ -320,8 +306,8 @@ pub(super) enum Ask {
     First,
     /// What is left of the position solve.
     Again,
-    /// To go on to the velocity. `fresh` linearises them anew.
-    Rates { first: bool, fresh: bool },
+    /// To go on to the velocity.
+    Rates,
 }
 
 kernel! {
@@ -350,21 +336,16 @@ fn wind_lanes(
                 coil.miss(lane, &relative.vector);
             }
         }
-        Ask::Rates { first, fresh } => {
+        Ask::Rates => {
             for lane in 0..LANES {
                 let seen = gather(above, lane);
-                if first {
-                    let (relative, axes) =
-                        winding.look(lane, &gather(&stance.now, lane), &part(&seen, 9));
-                    coil.set_out(winding, lane, h, &relative, &axes);
-                }
-                let lever: M3 = gather(&coil.lever, lane);
-                if fresh {
-                    scatter(&mut coil.slope, lane, &lever);
-                }
+                let (relative, axes) =
+                    winding.look(lane, &gather(&stance.now, lane), &part(&seen, 9));
+                coil.set_out(winding, lane, h, &relative, &axes);
                 let spin: V3 = [seen[18], seen[19], seen[20]];
                 let turned = sub(&gather(&stance.spin, lane), &spin);
-                coil.miss(lane, &mul_vec(&lever, &turned));
+                let rates = mul_vec(&gather(&coil.slope, lane), &turned);
+                coil.miss(lane, &rates);
             }
         }
     }
@@ -410,7 +391,6 @@ fn linearize(
                 (1.0 - theta) * stiffness * start - rate * start - winding.bias[k][lane];
         }
         scatter(&mut coil.slope, lane, &slope);
-        scatter(&mut coil.lever, lane, &slope);
         scatter(&mut coil.force, lane, &[0.0; 3]);
         let (relative, _) = winding.look(lane, &gather(&stance.now, lane), &part(&seen, 9));
         coil.miss(lane, &relative.vector);
@@ -430,8 +410,7 @@ impl Coil {
     /// Goes on from the position to the velocity.
     #[inline(always)]
     fn set_out(&mut self, winding: &Winding, lane: usize, h: f64, relative: &Relative, axes: &M3) {
-        scatter(&mut self.lever, lane, &mult(&relative.slope, axes));
-        scatter(&mut self.now, lane, &relative.vector);
+        scatter(&mut self.slope, lane, &mult(&relative.slope, axes));
         for k in 0..3 {
             let phi = self.temper[k][lane];
             let rate = winding.damping[k][lane] / h;

@@ -254,11 +254,6 @@ impl Ties for Grove {
     }
 
     fn open(&mut self, slots: &[Slot], world: f64) -> f64 {
-        let mut most = 0.0;
-        for (hung, slot) in self.hung.iter().zip(slots) {
-            let tip = |above: usize| &slots[above].place[1];
-            most = larger(hung.open(&slot.place[0], world, tip), most);
-        }
-        most
+        Hung::most_open(&self.hung, slots, world)
     }
 }

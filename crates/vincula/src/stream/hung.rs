@@ -1,5 +1,6 @@
 //! Which body of a tree hangs from which.
 
+use super::record::Slot;
 use crate::dual::larger;
 use crate::dual::ports::{NO_POINTS, Points};
 use crate::joint::{Joint, JointKind};
@@ -61,6 +62,16 @@ impl Hung {
             for gap in sub(&gather(bases, lane), &above) {
                 most = larger(gap.abs(), most);
             }
+        }
+        most
+    }
+
+    /// How far all of these bodies are from what they hang from, m.
+    pub fn most_open(all: &[Hung], slots: &[Slot], world: f64) -> f64 {
+        let mut most = 0.0;
+        for (hung, slot) in all.iter().zip(slots) {
+            let tip = |above: usize| &slots[above].place[1];
+            most = larger(hung.open(&slot.place[0], world, tip), most);
         }
         most
     }

@@ -386,14 +386,6 @@ fn loaded(a: &M3) -> M3 {
     b
 }
 
-/// The inverse of a matrix with a positive determinant.
-#[inline(always)]
-fn inverse(a: &M3) -> M3 {
-    let c = cofactor(a);
-    let per_det = 1.0 / (a[0] * c[0] + a[1] * c[1] + a[2] * c[2]);
-    transpose(&c).map(|x| x * per_det)
-}
-
 #[inline(always)]
 fn split(x: &[f64; 6]) -> Pair {
     [[x[0], x[1], x[2]], [x[3], x[4], x[5]]]

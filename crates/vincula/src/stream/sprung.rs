@@ -10,7 +10,6 @@ use super::kinds::Kinds;
 use super::limbs::{self, Limb, Swivel};
 use super::passes::Pass;
 use super::record::Slot;
-use crate::dual::larger;
 use crate::dual::ports;
 use crate::integrate::newton::NewtonBlock;
 use crate::integrate::ordinary;
@@ -33,8 +32,6 @@ pub(super) struct Sprung {
     torques: Vec<[Lane; 3]>,
     /// Those of the last step, where it ended.
     starts: Vec<[Lane; 3]>,
-    /// Whether the last solve was one for the velocity.
-    has_rates: bool,
 }
 
 impl Sprung {
@@ -71,7 +68,6 @@ impl Sprung {
             limbs: vec![Limb::ZERO; blocks],
             torques: vec![[[0.0; LANES]; 3]; blocks],
             starts: vec![[[0.0; LANES]; 3]; blocks],
-            has_rates: false,
         };
         Some((sprung, Kinds::find(model, &points)))
     }
@@ -212,20 +208,19 @@ impl Sprung {
                 limbs::descend(pass.level, &mut self.limbs[block], &above, &mut found);
             }
             self.limbs[block].clear();
-            let mut twists = Default::default();
-            coils::twist(pass.level, &mut self.coils[block], &found, &mut twists);
-            let (nu, torques) = (&twists[0], &twists[1]);
+            let mut nu = Default::default();
+            coils::twist(pass.level, &mut self.coils[block], &found, &mut nu);
             for lane in 0..LANES {
                 // What hangs from nothing is pulled by nothing.
                 let mu = [0, 1, 2].map(|k: usize| hung.hangs[lane] * found[k][lane]);
-                let tau: V3 = gather(torques, lane);
+                let tau = [3, 4, 5].map(|k: usize| found[k][lane]);
                 let joint = 2 * hung.joints[lane] as usize;
                 if let Some([force, turning]) = forces
                     .get_mut(joint..)
                     .and_then(|f| f.first_chunk_mut::<2>())
                 {
                     *force = scale(&mu, hung.signs[lane]);
-                    *turning = self.windings[block].rows(lane, &gather(nu, lane));
+                    *turning = self.windings[block].rows(lane, &gather(&nu, lane));
                 }
                 put(&mut slots[block].force[0], lane, 1.0, &mu);
                 put(&mut self.torques[block], lane, 1.0, &tau);
@@ -271,7 +266,6 @@ impl Ties for Sprung {
     }
 
     fn start(&mut self, pass: &Pass, newton: &mut [NewtonBlock], slots: &mut [Slot]) {
-        self.has_rates = false;
         if !pass.projects {
             return;
         }
@@ -294,12 +288,10 @@ impl Ties for Sprung {
         world: f64,
         forces: &mut [[f64; 3]],
     ) -> Option<()> {
-        let rates = world == 0.0;
-        let first = rates && !std::mem::replace(&mut self.has_rates, rates);
-        let ask = match (rates, fresh) {
+        let ask = match (world == 0.0, fresh) {
+            (true, _) => Ask::Rates,
             (false, true) => Ask::First,
             (false, false) => Ask::Again,
-            (true, fresh) => Ask::Rates { first, fresh },
         };
         for (block, n) in newton.iter().enumerate() {
             let stance = &mut self.stances[block];
@@ -319,12 +311,7 @@ impl Ties for Sprung {
     }
 
     fn open(&mut self, slots: &[Slot], world: f64) -> f64 {
-        let mut most = 0.0;
-        for (hung, slot) in self.hung.iter().zip(slots) {
-            let tip = |above: usize| &slots[above].place[1];
-            most = larger(hung.open(&slot.place[0], world, tip), most);
-        }
-        most
+        Hung::most_open(&self.hung, slots, world)
     }
 
     fn torques(&self, block: usize) -> Option<&[Lane; 3]> {
