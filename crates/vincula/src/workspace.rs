@@ -88,8 +88,7 @@ pub struct Workspace {
     pub(crate) total: Vec<f64>,
     /// The end of a step, where the ground pushes; only when there is a ground.
     end: Option<State>,
-    /// Whether every constraint is linear in the affine coordinates, and every law along a free one
-    /// linear in that: one solve is all that a linearisation asks for.
+    /// Whether every row is linear in the affine coordinates.
     pub(crate) linear: bool,
     /// The streamed step, for worlds of long chains.
     pub(crate) stream: Option<Stream>,
@@ -152,11 +151,7 @@ impl Workspace {
             .iter()
             .flat_map(|j| j.row_kinds())
             .all(|row| matches!(row, RowKind::Point(_) | RowKind::Far(_)))
-            && model
-                .joints
-                .iter()
-                .flat_map(|j| &j.axes)
-                .all(|axis| axis.law.is_linear());
+            && model.dual_rows() == model.rows();
         let uniform = model.ground.is_none()
             && model.bodies.iter().all(|b| {
                 b.gravity_scale == 1.0

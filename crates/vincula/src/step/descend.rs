@@ -257,7 +257,7 @@ impl Iterates for All<'_> {
             newton::potential(work.level, params, self.scheme, n)
         };
         let bodies: f64 = work.active.iter().map(of).sum();
-        if work.linear && !work.dual.has_axes() {
+        if work.linear {
             return bodies;
         }
         for &index in &work.active {

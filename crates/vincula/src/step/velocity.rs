@@ -95,12 +95,11 @@ fn project_velocity(
     let slack = if bare { DRIFT } else { NO_DRIFT };
     // Nor have the laws of friction and drives anything else.
     let usual = work.settings.integrator == Integrator::Tempered;
-    let linear = work.linear && !work.dual.has_axes();
-    let lenient = linear || (usual && work.moves_only_joints(model));
+    let lenient = work.linear || (usual && work.moves_only_joints(model));
     // With nothing left to do afterwards, the end comes while a block is at hand. The factors of a
     // step that was bent are somewhat old, and one solve leaves a drift that the next step would
     // have to bend for; nor are rows closed by one solve after bodies turned far from the flight.
-    let sure = linear || (lenient && !renew && report.update <= SURE);
+    let sure = work.linear || (lenient && !renew && report.update <= SURE);
     let measured = work.measured.is_some();
     let ends = sure && work.contacts.points.is_empty() && !work.was_bent;
     let mut tolerance = slack * work.settings.residual_tolerance;
@@ -144,7 +143,7 @@ fn project_velocity(
         });
         work.is_sound &= found?[0] == 0.0;
         work.is_written = ends;
-        if ends || (linear && !work.was_bent) {
+        if ends || (work.linear && !work.was_bent) {
             break;
         }
     }

@@ -221,7 +221,7 @@ pub(super) struct Coil {
     /// θ is ½ + ½ φ, φ being how much of implicit Euler there is in the law.
     temper: [Lane; 3],
     /// ν so far, N m.
-    pub force: [Lane; 3],
+    force: [Lane; 3],
 }
 
 impl Coil {
@@ -247,7 +247,7 @@ impl Coil {
 
     /// The potential of the springs of a joint at φ, J.
     #[inline(always)]
-    pub fn potential(&self, lane: usize, vector: &V3) -> f64 {
+    fn potential(&self, lane: usize, vector: &V3) -> f64 {
         let mut sum = 0.0;
         for k in 0..3 {
             sum += (0.5 * self.gain[k][lane] * vector[k] + self.constant[k][lane]) * vector[k];

@@ -72,7 +72,8 @@ impl Sprung {
         Some((sprung, Kinds::find(model, &points)))
     }
 
-    /// Reads the coordinates at the start of a step. False if something else than the springs acts on the joints.
+    /// Reads the coordinates at the start of a step. False if something else than the springs acts on
+    /// the joints.
     pub fn start(&mut self, model: &Model, state: &State, control: &Control) -> bool {
         if control.drives.iter().any(Option::is_some) {
             return false;
