@@ -6,13 +6,16 @@
 //! [`Chain`](crate::Chain) of its own, so that the bits are the same. Rows that a chain does not
 //! have are padded with a one on the diagonal.
 
+use std::ops::Range;
+
 use crate::PIVOT_TOLERANCE;
 use crate::census::STEEP;
 use crate::chain_kernel::{Block, Column, eliminate};
 use crate::chain_kernel::{
     flush_column, solve_pivot, subtract_column, subtract_lower, times, transposed_times,
 };
-use crate::twisted::{Sides, Source, Twisted};
+use crate::lanes::{Lane, Pair};
+use crate::twisted::{Inward, Sides, Source, Twisted};
 
 /// Chains in a braid.
 pub const STRANDS: usize = 8;
@@ -234,44 +237,115 @@ fn go_back<const N: usize>(
 
 /// One chain along the lanes: node `8b + l` is in lane l of the b-th block.
 ///
-/// The elimination and the bits of a [`Chain`](crate::Chain), without a matrix in between.
-pub struct Lace<const N: usize>(Twisted<N>);
+/// The elimination and the bits of a [`Chain`](crate::Chain), without a matrix in between, and a
+/// stretch at a time: what is known of nodes may be found just before they are eliminated, and
+/// what their solution leads to may be done just after it. Stretches are ranges of the nodes that
+/// have a mirror image, counted from the left end; their images come along.
+pub struct Lace<const N: usize> {
+    factors: Twisted<N>,
+    inward: Inward<N>,
+    /// The solution at the nodes that were solved for last.
+    next: Column<N, Pair>,
+}
 
 impl<const N: usize> Lace<N> {
     /// Room for the factors of a chain.
     pub fn new(nodes: usize) -> Self {
-        Self(Twisted::new(nodes))
+        Self {
+            factors: Twisted::new(nodes),
+            inward: Inward::start(),
+            next: [Pair::splat(0.0); N],
+        }
     }
 
-    /// Factors the chain and overwrites a right-hand side by its solution; false if a pivot
-    /// vanished or came near it, or if something is not finite.
-    pub fn factor_solve(&mut self, nodes: &[BraidNode<N>], rows: &mut [[Strand; N]]) -> bool {
-        let census = self
-            .0
-            .factor_solve(&Along(nodes), &mut Along(rows), PIVOT_TOLERANCE);
-        census.is_safe()
+    /// Number of nodes that have a mirror image to their right.
+    pub fn pairs(&self) -> usize {
+        self.factors.pairs()
     }
 
-    /// Solves for another one.
-    pub fn solve(&self, rows: &mut [[Strand; N]]) {
-        self.0.solve(&mut Along(rows));
+    /// Factors a stretch and substitutes forward in it, from the ends to the middle.
+    pub fn eliminate(
+        &mut self,
+        range: Range<usize>,
+        nodes: &Ends<'_, N>,
+        rows: &mut [[Strand; N]],
+    ) {
+        if range.start == 0 {
+            self.inward = Inward::start();
+        }
+        self.factors.eliminate::<true>(
+            range,
+            nodes,
+            &mut Along(rows),
+            PIVOT_TOLERANCE,
+            &mut self.inward,
+        );
+    }
+
+    /// Factors the middle, after all stretches; false if a pivot vanished or came near it, or if
+    /// something is not finite.
+    pub fn eliminate_middle(&mut self, nodes: &Ends<'_, N>) -> bool {
+        self.factors
+            .factor_middle(nodes, PIVOT_TOLERANCE, &mut self.inward);
+        self.inward.census.is_safe()
+    }
+
+    /// Substitutes forward in a stretch for another right-hand side.
+    pub fn go_in(&mut self, range: Range<usize>, rows: &mut [[Strand; N]]) {
+        if range.start == 0 {
+            self.inward.rows = [Pair::splat(0.0); N];
+        }
+        self.factors
+            .go_in(range, &mut Along(rows), &mut self.inward.rows);
+    }
+
+    /// Solves for the middle.
+    pub fn turn(&mut self, rows: &mut [[Strand; N]]) {
+        self.next = self
+            .factors
+            .solve_middle(&mut Along(rows), &self.inward.rows);
+    }
+
+    /// Substitutes back in a stretch, from the middle to the ends.
+    pub fn go_out(&mut self, range: Range<usize>, rows: &mut [[Strand; N]]) {
+        self.factors.go_out(range, &mut Along(rows), &mut self.next);
+    }
+}
+
+/// Blocks of nodes of both halves of a chain, each as many as are of interest at a time: block b
+/// is at its remainder.
+pub struct Ends<'a, const N: usize> {
+    /// The blocks below `split` and the others.
+    pub halves: [&'a [BraidNode<N>]; 2],
+    /// The first block of the right half.
+    pub split: usize,
+}
+
+impl<const N: usize> Ends<'_, N> {
+    #[inline(always)]
+    fn node(&self, p: usize) -> (&BraidNode<N>, usize) {
+        let b = p / STRANDS;
+        let half = self.halves[usize::from(b >= self.split)];
+        (&half[b % half.len()], p % STRANDS)
+    }
+}
+
+impl<const N: usize> Source<N> for Ends<'_, N> {
+    #[inline(always)]
+    fn diagonal(&self, p: usize) -> Block<N, f64> {
+        let (node, lane) = self.node(p);
+        block(&node.diagonal, lane)
+    }
+
+    #[inline(always)]
+    fn coupling(&self, p: usize) -> Block<N, f64> {
+        let (node, lane) = self.node(p);
+        block(&node.coupling, lane)
     }
 }
 
 /// What lies along the lanes.
 struct Along<T>(T);
-
-impl<const N: usize> Source<N> for Along<&[BraidNode<N>]> {
-    #[inline(always)]
-    fn diagonal(&self, p: usize) -> Block<N, f64> {
-        block(&self.0[p / STRANDS].diagonal, p % STRANDS)
-    }
-
-    #[inline(always)]
-    fn coupling(&self, p: usize) -> Block<N, f64> {
-        block(&self.0[p / STRANDS].coupling, p % STRANDS)
-    }
-}
 
 impl<const N: usize> Sides<N> for Along<&mut [[Strand; N]]> {
     #[inline(always)]
@@ -361,8 +435,27 @@ mod tests {
             }
             let mut second = rows.clone();
             let mut lace = Lace::new(count);
-            assert!(lace.factor_solve(&along, &mut rows));
-            lace.solve(&mut second);
+            // A ring as long as the chain: every block keeps its place.
+            let split = along.len() / 2;
+            let nodes = Ends {
+                halves: [&along, &along],
+                split,
+            };
+            let pairs = lace.pairs();
+            let stretches = [0..pairs / 3, pairs / 3..pairs];
+            for stretch in stretches.clone() {
+                lace.eliminate(stretch, &nodes, &mut rows);
+            }
+            assert!(lace.eliminate_middle(&nodes));
+            for (again, rows) in [(false, &mut rows), (true, &mut second)] {
+                for stretch in stretches.iter().filter(|_| again) {
+                    lace.go_in(stretch.clone(), rows);
+                }
+                lace.turn(rows);
+                for stretch in stretches.iter().rev() {
+                    lace.go_out(stretch.clone(), rows);
+                }
+            }
             let order: Vec<usize> = (0..count).collect();
             let mut chain = Chain::symbolic(matrices[2].pattern(), &order).unwrap();
             chain.factor(&matrices[2]).unwrap();

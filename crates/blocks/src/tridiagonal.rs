@@ -164,8 +164,8 @@ impl<const N: usize, const NATURAL: bool> Steps for InMatrix<N, NATURAL> {
         let mut rows = Right::<NATURAL>(job.layout, &mut []);
         let source = Left::<NATURAL>(job);
         self.0
-            .eliminate::<false>(&source, &mut rows, job.tolerance)
-            .0
+            .eliminate_all::<false>(&source, &mut rows, job.tolerance)
+            .census
     }
 
     fn solve(&self, layout: &Layout, rhs: &mut [f64]) {

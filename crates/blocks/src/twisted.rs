@@ -2,6 +2,8 @@
 //!
 //! See `tridiagonal.rs` for the recurrence.
 
+use std::ops::Range;
+
 use crate::census::Census;
 use crate::chain_kernel::{Block, Column, Step, eliminate, lane, pair, transpose};
 use crate::chain_kernel::{
@@ -21,6 +23,25 @@ pub(crate) trait Source<const N: usize> {
 pub(crate) trait Sides<const N: usize> {
     fn read(&self, p: usize) -> Column<N, f64>;
     fn write(&mut self, p: usize, x: &Column<N, f64>);
+}
+
+/// What elimination from both ends carries inwards, from the left and from the right.
+#[derive(Clone, Copy)]
+pub(crate) struct Inward<const N: usize> {
+    pub blocks: Block<N, Pair>,
+    pub rows: Column<N, Pair>,
+    pub census: Census,
+}
+
+impl<const N: usize> Inward<N> {
+    /// Nothing yet.
+    pub fn start() -> Self {
+        Self {
+            blocks: [[Pair::splat(0.0); N]; N],
+            rows: [Pair::splat(0.0); N],
+            census: Census::default(),
+        }
+    }
 }
 
 /// The factors of a chain.
@@ -45,15 +66,19 @@ impl<const N: usize> Twisted<N> {
         2 * self.pairs.len() + self.middle.len()
     }
 
-    /// Eliminates the middle. `carries` come from the left and from the right.
+    /// Eliminates the middle.
     #[inline(always)]
-    fn factor_middle(
+    pub fn factor_middle(
         &mut self,
         source: &impl Source<N>,
         tolerance: f64,
-        carries: &Block<N, Pair>,
-        census: &mut Census,
+        inward: &mut Inward<N>,
     ) {
+        let Inward {
+            blocks: carries,
+            census,
+            ..
+        } = inward;
         let (first, count) = (self.pairs.len(), self.middle.len());
         let mut carry = lane(carries, 0);
         for m in 0..count {
@@ -82,7 +107,11 @@ impl<const N: usize> Twisted<N> {
     /// Solves for the middle, given `[left, right]` carries; returns the
     /// solutions next to the left half and next to the right half.
     #[inline(always)]
-    fn solve_middle(&self, rows: &mut impl Sides<N>, carries: &Column<N, Pair>) -> Column<N, Pair> {
+    pub fn solve_middle(
+        &self,
+        rows: &mut impl Sides<N>,
+        carries: &Column<N, Pair>,
+    ) -> Column<N, Pair> {
         let (first, count) = (self.pairs.len(), self.middle.len());
         let mut y = [[0.0; N]; 2];
         let mut carry: Column<N, f64> = std::array::from_fn(|k| carries[k].get(0));
@@ -104,26 +133,36 @@ impl<const N: usize> Twisted<N> {
         std::array::from_fn(|k| Pair::new(y[0][k], y[last][k]))
     }
 
-    /// Factors and, if `FORWARD`, takes the right-hand side along while the
-    /// factors are at hand. Returns what the right-hand side carries into the middle.
+    /// Number of positions that have a mirror image.
+    #[inline(always)]
+    pub fn pairs(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// Factors some positions and their mirror images, those before them first, and, if `FORWARD`,
+    /// takes the right-hand side along while the factors are at hand.
     #[inline(always)]
     pub fn eliminate<const FORWARD: bool>(
         &mut self,
+        range: Range<usize>,
         source: &impl Source<N>,
         rows: &mut impl Sides<N>,
         tolerance: f64,
-    ) -> (Census, Column<N, Pair>) {
-        let mut census = Census::default();
+        inward: &mut Inward<N>,
+    ) {
         let nodes = self.nodes();
-        let mut carry = [[Pair::splat(0.0); N]; N];
-        let mut rhs_carry = [Pair::splat(0.0); N];
-        for (k, target) in self.pairs.iter_mut().enumerate() {
+        let Inward {
+            blocks: mut carry,
+            rows: mut rhs_carry,
+            mut census,
+        } = *inward;
+        for k in range {
             let mirror = nodes - 1 - k;
             let block = pair(&source.diagonal(k), &source.diagonal(mirror));
             let towards_left = transpose(&source.coupling(mirror - 1));
             let coupling = pair(&source.coupling(k), &towards_left);
             let (step, next, found) = eliminate(block, &carry, coupling, tolerance);
-            *target = step;
+            self.pairs[k] = step;
             carry = next;
             found.enter(0, k, &mut census);
             found.enter(1, mirror, &mut census);
@@ -131,31 +170,66 @@ impl<const N: usize> Twisted<N> {
                 rhs_carry = forward(rows, [k, mirror], &step, &rhs_carry);
             }
         }
-        self.factor_middle(source, tolerance, &carry, &mut census);
-        (census, rhs_carry)
+        *inward = Inward {
+            blocks: carry,
+            rows: rhs_carry,
+            census,
+        };
     }
 
-    /// Solves for the middle and substitutes backward.
+    /// Takes the right-hand side from both ends along some positions and their mirror images.
     #[inline(always)]
-    fn finish(&self, rows: &mut impl Sides<N>, carry: &Column<N, Pair>) {
-        let nodes = self.nodes();
-        let mut next = self.solve_middle(rows, carry);
-        for (k, step) in self.pairs.iter().enumerate().rev() {
-            let y = read_pair(rows, k, nodes - 1 - k);
-            let along = flush_column(times(&step.coupling, &next));
-            next = subtract_column(solve_pivot(&step.pivot, y), &along);
-            write_pair(rows, k, nodes - 1 - k, &next);
+    pub fn go_in(
+        &self,
+        range: Range<usize>,
+        rows: &mut impl Sides<N>,
+        carry: &mut Column<N, Pair>,
+    ) {
+        for k in range {
+            *carry = forward(rows, [k, self.nodes() - 1 - k], &self.pairs[k], carry);
         }
+    }
+
+    /// Substitutes back along some positions and their mirror images, those towards the middle
+    /// first; `next` is the solution there.
+    #[inline(always)]
+    pub fn go_out(
+        &self,
+        range: Range<usize>,
+        rows: &mut impl Sides<N>,
+        next: &mut Column<N, Pair>,
+    ) {
+        let nodes = self.nodes();
+        for k in range.rev() {
+            let step = &self.pairs[k];
+            let y = read_pair(rows, k, nodes - 1 - k);
+            let along = flush_column(times(&step.coupling, next));
+            *next = subtract_column(solve_pivot(&step.pivot, y), &along);
+            write_pair(rows, k, nodes - 1 - k, next);
+        }
+    }
+
+    /// Factors all, and takes the right-hand side along if `FORWARD`.
+    #[inline(always)]
+    pub fn eliminate_all<const FORWARD: bool>(
+        &mut self,
+        source: &impl Source<N>,
+        rows: &mut impl Sides<N>,
+        tolerance: f64,
+    ) -> Inward<N> {
+        let mut inward = Inward::start();
+        self.eliminate::<FORWARD>(0..self.pairs(), source, rows, tolerance, &mut inward);
+        self.factor_middle(source, tolerance, &mut inward);
+        inward
     }
 
     /// Overwrites a right-hand side by its solution.
     #[inline(always)]
     pub fn solve(&self, rows: &mut impl Sides<N>) {
         let mut carry = [Pair::splat(0.0); N];
-        for (k, step) in self.pairs.iter().enumerate() {
-            carry = forward(rows, [k, self.nodes() - 1 - k], step, &carry);
-        }
-        self.finish(rows, &carry);
+        self.go_in(0..self.pairs(), rows, &mut carry);
+        let mut next = self.solve_middle(rows, &carry);
+        self.go_out(0..self.pairs(), rows, &mut next);
     }
 
     /// Factors and solves.
@@ -166,9 +240,10 @@ impl<const N: usize> Twisted<N> {
         rows: &mut impl Sides<N>,
         tolerance: f64,
     ) -> Census {
-        let (census, carry) = self.eliminate::<true>(source, rows, tolerance);
-        self.finish(rows, &carry);
-        census
+        let inward = self.eliminate_all::<true>(source, rows, tolerance);
+        let mut next = self.solve_middle(rows, &inward.rows);
+        self.go_out(0..self.pairs(), rows, &mut next);
+        inward.census
     }
 }
 

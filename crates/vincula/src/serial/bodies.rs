@@ -4,7 +4,7 @@
 use vincula_blocks::braid::BraidNode;
 
 use super::joints::{self, Response, after, before};
-use super::shape::{Eight, Layout, NO_ROWS, Rows, SIZE, Slot};
+use super::shape::{Eight, Found, Kind, Layout, NO_ROWS, Rows, SIZE, Socket};
 use crate::dual::axles::{ALL, Axes, NO_AXES, ROWS, respond_to};
 use crate::dual::ports::{
     NO_POINTS, Points, find_compliances_lanes, find_places_lanes, find_velocities_lanes,
@@ -16,42 +16,45 @@ use crate::integrate::ordinary::{drift_off, land_lanes, settle_under, take_off};
 use crate::kernel;
 use crate::math::lanes::{LANES, Lane, gather, scatter};
 use crate::math::small::*;
-use crate::model::{MemoryBlock, ParamBlock, StateBlock};
+use crate::model::{MemoryBlock, StateBlock};
 
-/// What is beside a block: the slots of the blocks before and after it, and the lengths of its
-/// joints and the next ones, m.
+/// What is beside a block: what was found of the blocks before and after it, the lengths of its
+/// joints and the next ones, m, and what the forces of their square rows were at the end of the
+/// last step, times lengths, N m.
 pub(super) struct Beside<'a> {
     pub layout: Layout,
-    pub last: &'a Slot,
-    pub next: &'a Slot,
+    pub last: &'a Found,
+    pub next: &'a Found,
     pub lengths: [&'a Lane; 2],
+    pub held: [&'a [Lane; ROWS]; 2],
 }
 
 kernel! {
     /// Where the bodies fly, and how far that turns their axes. False when one is crushed.
-    pub(super) fn fly(params: &ParamBlock, state: &StateBlock, memory: &MemoryBlock, kick: &KickBlock, scheme: &Scheme, n: &mut NewtonBlock, slot: &mut Slot) -> bool = fly_lanes
+    pub(super) fn fly(kind: &Kind, state: &StateBlock, memory: &MemoryBlock, kick: &KickBlock, scheme: &Scheme, n: &mut NewtonBlock, found: &mut Found) -> bool = fly_lanes
 }
 
 #[inline(always)]
 fn fly_lanes(
-    params: &ParamBlock,
+    kind: &Kind,
     state: &StateBlock,
     memory: &MemoryBlock,
     kick: &KickBlock,
     scheme: &Scheme,
     n: &mut NewtonBlock,
-    slot: &mut Slot,
+    found: &mut Found,
 ) -> bool {
-    if !take_off(params, state, memory, kick, scheme, &mut slot.turnings, n) {
+    let turnings = &mut found.turnings;
+    if !take_off(&kind.params, state, memory, kick, scheme, turnings, n) {
         return false;
     }
     for lane in 0..LANES {
         let (was, is): (M3, M3) = (gather(&state.a, lane), gather(&n.a_pred, lane));
         for k in 0..ALL {
-            let own: V3 = gather(&slot.own[k], lane);
+            let own: V3 = gather(&kind.socket.own[k], lane);
             let (was, is) = (mul_vec(&was, &own), mul_vec(&is, &own));
-            scatter(&mut slot.flown[k], lane, &is);
-            scatter(&mut slot.lost[k], lane, &sub(&was, &is));
+            scatter(&mut found.flown[k], lane, &is);
+            scatter(&mut found.lost[k], lane, &sub(&was, &is));
         }
     }
     true
@@ -91,47 +94,49 @@ fn tell<const LINE: bool>(
     }
 }
 
-/// What the forces of the square rows were at the end of the last step, times lengths, N m: of
-/// eight joints and of the next ones.
-pub(super) type Held<'a> = [&'a [Lane; ROWS]; 2];
-
 kernel! {
     /// What rows lose by turning, the motion without joints, and how the bodies give way to them.
-    pub(super) fn move_freely(beside: &Beside<'_>, params: &ParamBlock, scheme: &Scheme, held: Held<'_>, n: &mut NewtonBlock, slot: &mut Slot, response: &mut Response) = move_freely_lanes
+    pub(super) fn move_freely(beside: &Beside<'_>, kind: &Kind, scheme: &Scheme, n: &mut NewtonBlock, told: &mut Axes, found: &mut Found, response: &mut Response) = move_freely_lanes
 }
 
 #[inline(always)]
 fn move_freely_lanes(
     beside: &Beside<'_>,
-    params: &ParamBlock,
+    kind: &Kind,
     scheme: &Scheme,
-    held: Held<'_>,
     n: &mut NewtonBlock,
-    slot: &mut Slot,
+    told: &mut Axes,
+    found: &mut Found,
     response: &mut Response,
 ) {
     match beside.layout {
-        Layout::InLine => move_in::<true>(beside, params, scheme, held, n, slot),
-        Layout::Beside => move_in::<false>(beside, params, scheme, held, n, slot),
+        Layout::InLine => move_in::<true>(beside, kind, scheme, n, told, found),
+        Layout::Beside => move_in::<false>(beside, kind, scheme, n, told, found),
     }
-    find_places_lanes(n, &slot.points, &mut slot.place);
-    find_axes(n, slot);
-    find_compliances_lanes(n, &slot.points, &mut response.compliances);
-    let Response { points, among, .. } = response;
-    respond_to(n, &slot.points, &slot.own, &slot.told, points, among);
+    let socket = &kind.socket;
+    let Socket { points, own } = socket;
+    locate_lanes(socket, n, found);
+    find_compliances_lanes(n, points, &mut response.compliances);
+    let Response {
+        points: at_points,
+        among,
+        ..
+    } = response;
+    respond_to(n, points, own, told, at_points, among);
 }
 
 #[inline(always)]
 fn move_in<const LINE: bool>(
     beside: &Beside<'_>,
-    params: &ParamBlock,
+    kind: &Kind,
     scheme: &Scheme,
-    [held, next_held]: Held<'_>,
     n: &mut NewtonBlock,
-    slot: &mut Slot,
+    told: &mut Axes,
+    found: &Found,
 ) {
     let Beside { last, next, .. } = beside;
-    let other = others::<LINE>(&last.lost, &slot.lost, &next.lost);
+    let [held, next_held] = beside.held;
+    let other = others::<LINE>(&last.lost, &found.lost, &next.lost);
     let mut force = [[0.0; LANES]; ALL];
     for k in 0..ROWS {
         force[k] = held[k];
@@ -144,36 +149,31 @@ fn move_in<const LINE: bool>(
             let turned = scale(&gather(&other[k], lane), -force[k][lane]);
             let local = tmul_vec(&rot, &turned);
             // Twice the axial vector of `local ⊗ own`.
-            lost = add(&lost, &cross(&gather(&slot.own[k], lane), &local));
+            lost = add(&lost, &cross(&gather(&kind.socket.own[k], lane), &local));
         }
-        drift_off(params, scheme, &slot.turnings, &lost, n, lane);
+        drift_off(&kind.params, scheme, &found.turnings, &lost, n, lane);
     }
-    let (lengths, told) = (beside.lengths, &mut slot.told);
-    tell::<LINE>(&last.flown, &slot.flown, &next.flown, lengths, &n.rot, told);
-}
-
-/// The axes in the world.
-#[inline(always)]
-fn find_axes(n: &NewtonBlock, slot: &mut Slot) {
-    for lane in 0..LANES {
-        let a: M3 = gather(&n.a, lane);
-        for k in 0..ALL {
-            let own: V3 = gather(&slot.own[k], lane);
-            scatter(&mut slot.world[k], lane, &mul_vec(&a, &own));
-        }
-    }
+    let lengths = beside.lengths;
+    tell::<LINE>(
+        &last.flown,
+        &found.flown,
+        &next.flown,
+        lengths,
+        &n.rot,
+        told,
+    );
 }
 
 kernel! {
     /// The blocks of eight joints in the dual system, and how far they are open, m.
-    pub(super) fn assemble(layout: Layout, last: (&Slot, &Response), own: (&Slot, &Response), eight: &Eight, node: &mut BraidNode<SIZE>, rows: &mut Rows) = assemble_lanes
+    pub(super) fn assemble(layout: Layout, last: (&Found, &Response), own: (&Found, &Response), eight: &Eight, node: &mut BraidNode<SIZE>, rows: &mut Rows) = assemble_lanes
 }
 
 #[inline(always)]
 fn assemble_lanes(
     layout: Layout,
-    last: (&Slot, &Response),
-    own: (&Slot, &Response),
+    last: (&Found, &Response),
+    own: (&Found, &Response),
     eight: &Eight,
     node: &mut BraidNode<SIZE>,
     rows: &mut Rows,
@@ -245,23 +245,28 @@ impl Forces {
 }
 
 /// The forces on eight bodies at their points and axes.
-struct AtSlot<'a> {
-    slot: &'a Slot,
+struct AtSocket<'a> {
+    socket: &'a Socket,
+    told: &'a Axes,
     forces: &'a Forces,
 }
 
-impl Pull for AtSlot<'_> {
+impl Pull for AtSocket<'_> {
     #[inline(always)]
     fn on(&self, rot: &M3, lane: usize) -> (M3, V3) {
-        let AtSlot { slot, forces } = self;
+        let AtSocket {
+            socket,
+            told,
+            forces,
+        } = self;
         let at_points = AtPoints {
-            points: &slot.points,
+            points: &socket.points,
             forces: &forces.points,
         };
         let (mut load, thrust) = at_points.on(rot, lane);
         for k in 0..ALL {
-            let pull = scale(&gather(&slot.told[k], lane), -forces.squares[k][lane]);
-            load = axpy9(&load, 1.0, &outer(&pull, &gather(&slot.own[k], lane)));
+            let pull = scale(&gather(&told[k], lane), -forces.squares[k][lane]);
+            load = axpy9(&load, 1.0, &outer(&pull, &gather(&socket.own[k], lane)));
         }
         (load, thrust)
     }
@@ -270,35 +275,68 @@ impl Pull for AtSlot<'_> {
 kernel! {
     /// Moves the bodies by the forces of the joints before and after them, and finds where their
     /// points and axes are. Returns the largest change of an entry of A.
-    pub(super) fn press(acting: &Acting<'_>, n: &mut NewtonBlock, slot: &mut Slot) -> f64 = press_lanes
+    pub(super) fn press(acting: &Acting<'_>, socket: &Socket, told: &Axes, n: &mut NewtonBlock, found: &mut Found) -> f64 = press_lanes
 }
 
 #[inline(always)]
-fn press_lanes(acting: &Acting<'_>, n: &mut NewtonBlock, slot: &mut Slot) -> f64 {
+fn press_lanes(
+    acting: &Acting<'_>,
+    socket: &Socket,
+    told: &Axes,
+    n: &mut NewtonBlock,
+    found: &mut Found,
+) -> f64 {
     let forces = &Forces::new(acting);
-    let update = press_under::<false>(n, &AtSlot { slot, forces });
-    locate_lanes(n, slot);
+    let pull = AtSocket {
+        socket,
+        told,
+        forces,
+    };
+    let update = press_under::<false>(n, &pull);
+    locate_lanes(socket, n, found);
     update
 }
 
 kernel! {
     /// Finds where the points and axes of bodies are.
-    pub(super) fn locate(n: &NewtonBlock, slot: &mut Slot) = locate_lanes
+    pub(super) fn locate(socket: &Socket, n: &NewtonBlock, found: &mut Found) = locate_lanes
 }
 
 #[inline(always)]
-fn locate_lanes(n: &NewtonBlock, slot: &mut Slot) {
-    find_places_lanes(n, &slot.points, &mut slot.place);
-    find_axes(n, slot);
+fn locate_lanes(socket: &Socket, n: &NewtonBlock, found: &mut Found) {
+    find_places_lanes(n, &socket.points, &mut found.place);
+    find_axes_lanes(socket, n, found);
+}
+
+kernel! {
+    /// Finds where the axes of bodies are.
+    pub(super) fn find_axes(socket: &Socket, n: &NewtonBlock, found: &mut Found) = find_axes_lanes
+}
+
+#[inline(always)]
+fn find_axes_lanes(socket: &Socket, n: &NewtonBlock, found: &mut Found) {
+    for lane in 0..LANES {
+        let a: M3 = gather(&n.a, lane);
+        for k in 0..ALL {
+            let own: V3 = gather(&socket.own[k], lane);
+            scatter(&mut found.world[k], lane, &mul_vec(&a, &own));
+        }
+    }
 }
 
 kernel! {
     /// How far eight joints are open; returns the largest gap, m.
-    pub(super) fn find_gaps(layout: Layout, last: &Slot, own: &Slot, eight: &Eight, rows: &mut Rows) -> f64 = find_gaps_lanes
+    pub(super) fn find_gaps(layout: Layout, last: &Found, own: &Found, eight: &Eight, rows: &mut Rows) -> f64 = find_gaps_lanes
 }
 
 #[inline(always)]
-fn find_gaps_lanes(layout: Layout, last: &Slot, own: &Slot, eight: &Eight, rows: &mut Rows) -> f64 {
+fn find_gaps_lanes(
+    layout: Layout,
+    last: &Found,
+    own: &Found,
+    eight: &Eight,
+    rows: &mut Rows,
+) -> f64 {
     match layout {
         Layout::InLine => joints::find_gaps::<true>(last, own, eight, rows),
         Layout::Beside => joints::find_gaps::<false>(last, own, eight, rows),
@@ -307,50 +345,57 @@ fn find_gaps_lanes(layout: Layout, last: &Slot, own: &Slot, eight: &Eight, rows:
 
 kernel! {
     /// The velocity before its projection. False when a body is crushed.
-    pub(super) fn land(beside: &Beside<'_>, params: &ParamBlock, kick: &KickBlock, scheme: &Scheme, n: &mut NewtonBlock, slot: &mut Slot) -> bool = land_all
+    pub(super) fn land(beside: &Beside<'_>, kind: &Kind, kick: &KickBlock, scheme: &Scheme, n: &mut NewtonBlock, told: &mut Axes, found: &mut Found) -> bool = land_all
 }
 
 #[inline(always)]
 fn land_all(
     beside: &Beside<'_>,
-    params: &ParamBlock,
+    kind: &Kind,
     kick: &KickBlock,
     scheme: &Scheme,
     n: &mut NewtonBlock,
-    slot: &mut Slot,
+    told: &mut Axes,
+    found: &mut Found,
 ) -> bool {
-    if !land_lanes(params, kick, scheme, n) {
+    if !land_lanes(&kind.params, kick, scheme, n) {
         return false;
     }
-    meet_lanes(beside, n, slot);
+    meet_lanes(beside, &kind.socket, n, told, found);
     true
 }
 
 kernel! {
     /// Tells the bodies the axes of the others at the new pose, and finds how fast their points and
     /// axes move.
-    pub(super) fn meet(beside: &Beside<'_>, n: &NewtonBlock, slot: &mut Slot) = meet_lanes
+    pub(super) fn meet(beside: &Beside<'_>, socket: &Socket, n: &NewtonBlock, told: &mut Axes, found: &mut Found) = meet_lanes
 }
 
 #[inline(always)]
-fn meet_lanes(beside: &Beside<'_>, n: &NewtonBlock, slot: &mut Slot) {
+fn meet_lanes(
+    beside: &Beside<'_>,
+    socket: &Socket,
+    n: &NewtonBlock,
+    told: &mut Axes,
+    found: &mut Found,
+) {
     let Beside {
         last,
         next,
         lengths,
         ..
     } = beside;
-    let (last, next, told) = (&last.world, &next.world, &mut slot.told);
+    let (last, own, next) = (&last.world, &found.world, &next.world);
     match beside.layout {
-        Layout::InLine => tell::<true>(last, &slot.world, next, *lengths, &n.rot, told),
-        Layout::Beside => tell::<false>(last, &slot.world, next, *lengths, &n.rot, told),
+        Layout::InLine => tell::<true>(last, own, next, *lengths, &n.rot, told),
+        Layout::Beside => tell::<false>(last, own, next, *lengths, &n.rot, told),
     }
-    find_velocities_lanes(n, &slot.points, &mut slot.velocity);
+    find_velocities_lanes(n, &socket.points, &mut found.velocity);
     for lane in 0..LANES {
         let rate: M3 = gather(&n.w, lane);
         for k in 0..ALL {
-            let moving = mul_vec(&rate, &gather(&slot.own[k], lane));
-            slot.rate[k][lane] = dot(&gather(&slot.told[k], lane), &moving);
+            let moving = mul_vec(&rate, &gather(&socket.own[k], lane));
+            found.rate[k][lane] = dot(&gather(&told[k], lane), &moving);
         }
     }
 }
@@ -358,40 +403,52 @@ fn meet_lanes(beside: &Beside<'_>, n: &NewtonBlock, slot: &mut Slot) {
 kernel! {
     /// How fast the points and axes of bodies would move under the forces of the joints before and
     /// after them.
-    pub(super) fn try_out(acting: &Acting<'_>, scheme: &Scheme, n: &NewtonBlock, slot: &mut Slot) = try_out_lanes
+    pub(super) fn try_out(acting: &Acting<'_>, socket: &Socket, told: &Axes, scheme: &Scheme, n: &NewtonBlock, found: &mut Found) = try_out_lanes
 }
 
 #[inline(always)]
-fn try_out_lanes(acting: &Acting<'_>, scheme: &Scheme, n: &NewtonBlock, slot: &mut Slot) {
+fn try_out_lanes(
+    acting: &Acting<'_>,
+    socket: &Socket,
+    told: &Axes,
+    scheme: &Scheme,
+    n: &NewtonBlock,
+    found: &mut Found,
+) {
     let forces = &Forces::new(acting);
+    let pull = AtSocket {
+        socket,
+        told,
+        forces,
+    };
     let per_h = scheme.gamma;
     for lane in 0..LANES {
         let rot: M3 = gather(&n.rot, lane);
         let inverse = n.inverse_of(lane);
-        let (load, thrust) = AtSlot { slot, forces }.on(&rot, lane);
+        let (load, thrust) = pull.on(&rot, lane);
         let rate = axpy9(&gather(&n.w, lane), per_h, &inverse.solve(&load));
         let v = axpy(&gather(&n.v, lane), per_h * inverse.translation, &thrust);
-        for (point, velocity) in slot.points.iter().zip(&mut slot.velocity) {
+        for (point, velocity) in socket.points.iter().zip(&mut found.velocity) {
             let local = mul_vec(&rate, &gather(point, lane));
             scatter(velocity, lane, &add(&mul_vec(&rot, &local), &v));
         }
         for k in 0..ALL {
-            let moving = mul_vec(&rate, &gather(&slot.own[k], lane));
-            slot.rate[k][lane] = dot(&gather(&slot.told[k], lane), &moving);
+            let moving = mul_vec(&rate, &gather(&socket.own[k], lane));
+            found.rate[k][lane] = dot(&gather(&told[k], lane), &moving);
         }
     }
 }
 
 kernel! {
     /// How eight joints drift in a step; returns the largest drift, m.
-    pub(super) fn find_drifts(layout: Layout, last: &Slot, own: &Slot, eight: &Eight, h: f64, rows: &mut Rows) -> f64 = find_drifts_lanes
+    pub(super) fn find_drifts(layout: Layout, last: &Found, own: &Found, eight: &Eight, h: f64, rows: &mut Rows) -> f64 = find_drifts_lanes
 }
 
 #[inline(always)]
 fn find_drifts_lanes(
     layout: Layout,
-    last: &Slot,
-    own: &Slot,
+    last: &Found,
+    own: &Found,
     eight: &Eight,
     h: f64,
     rows: &mut Rows,
@@ -405,19 +462,24 @@ fn find_drifts_lanes(
 kernel! {
     /// Adds the response to the forces of the joints before and after the bodies to their velocity,
     /// and writes the end of the step. False if a body is not finite.
-    pub(super) fn settle(acting: &Acting<'_>, params: &ParamBlock, scheme: &Scheme, n: &NewtonBlock, slot: &Slot, state: &mut StateBlock, memory: &mut MemoryBlock) -> bool = settle_lanes
+    pub(super) fn settle(acting: &Acting<'_>, kind: &Kind, told: &Axes, scheme: &Scheme, n: &NewtonBlock, state: &mut StateBlock, memory: &mut MemoryBlock) -> bool = settle_lanes
 }
 
 #[inline(always)]
 fn settle_lanes(
     acting: &Acting<'_>,
-    params: &ParamBlock,
+    kind: &Kind,
+    told: &Axes,
     scheme: &Scheme,
     n: &NewtonBlock,
-    slot: &Slot,
     state: &mut StateBlock,
     memory: &mut MemoryBlock,
 ) -> bool {
     let forces = &Forces::new(acting);
-    settle_under(params, scheme, &AtSlot { slot, forces }, n, state, memory)
+    let pull = AtSocket {
+        socket: &kind.socket,
+        told,
+        forces,
+    };
+    settle_under(&kind.params, scheme, &pull, n, state, memory)
 }

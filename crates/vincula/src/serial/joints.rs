@@ -3,7 +3,7 @@
 
 use vincula_blocks::braid::BraidNode;
 
-use super::shape::{Eight, Layout, Rows, SIZE, Slot};
+use super::shape::{Eight, Found, Layout, Rows, SIZE};
 use crate::dual::axles::{Among, AtPorts, ROWS};
 use crate::dual::ports::Compliances;
 use crate::kernel;
@@ -39,8 +39,8 @@ pub(super) fn after<const LINE: bool>(own: &Lane, next: &Lane) -> Lane {
 /// Violation of the rows of eight joints, m; returns the largest.
 #[inline(always)]
 pub(super) fn find_gaps<const LINE: bool>(
-    last: &Slot,
-    own: &Slot,
+    last: &Found,
+    own: &Found,
     eight: &Eight,
     rows: &mut Rows,
 ) -> f64 {
@@ -66,8 +66,8 @@ pub(super) fn find_gaps<const LINE: bool>(
 /// h times the rate of the rows of eight joints, m; returns the largest.
 #[inline(always)]
 pub(super) fn find_drifts<const LINE: bool>(
-    last: &Slot,
-    own: &Slot,
+    last: &Found,
+    own: &Found,
     eight: &Eight,
     h: f64,
     rows: &mut Rows,

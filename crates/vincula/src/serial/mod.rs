@@ -21,6 +21,7 @@
 mod bodies;
 mod joints;
 mod passes;
+mod ring;
 mod shape;
 mod solver;
 #[cfg(test)]
@@ -100,7 +101,7 @@ impl Serial {
             next: &mut work.next,
             memory: &mut work.memory,
         };
-        self.prepare(&pass, &mut blocks)?;
+        self.joints.prepare(&pass, &mut blocks)?;
         let mut fit = self.close(&pass, &mut blocks, None)?;
         let mut bent = false;
         if !self.is_settled(&pass, &blocks, &fit, bent) {
@@ -120,26 +121,10 @@ impl Serial {
         Some(StepReport::ordinary(fit.update, fit.open))
     }
 
-    /// The motion without joints, and the dual system, block by block.
-    fn prepare(&mut self, pass: &Pass, blocks: &mut Blocks) -> Option<()> {
-        let joints = &mut self.joints;
-        let count = joints.len();
-        // A block needs to know where the next one flies.
-        for block in 0..=count {
-            if block < count {
-                joints.predict(pass, blocks, block)?;
-            }
-            if block > 0 {
-                joints.assemble(pass, blocks, block - 1);
-            }
-        }
-        Some(())
-    }
-
-    /// Solves for the joint forces and moves the bodies until the joints are closed; the matrix
-    /// is factored before the first time. `bent` is how far they are open after a bend, m.
+    /// Solves for the joint forces and moves the bodies until the joints are closed. `bent` is how
+    /// far they are open after a bend, m.
     fn close(&mut self, pass: &Pass, blocks: &mut Blocks, bent: Option<f64>) -> Option<Fit> {
-        let (joints, level) = (&mut self.joints, pass.level);
+        let joints = &mut self.joints;
         let fresh = bent.is_none();
         let mut open = bent.unwrap_or(f64::INFINITY);
         let mut previous = f64::INFINITY;
@@ -151,13 +136,7 @@ impl Serial {
             }
             previous = open;
             let first = fresh && round == 0;
-            if !first {
-                joints.solver.solve(level, &mut joints.rows);
-            } else if !joints.solver.factor_solve(level, &mut joints.rows) {
-                return None;
-            }
-            joints.keep_forces(0, first);
-            [update, open] = joints.answer(pass, blocks);
+            [update, open] = joints.answer(pass, blocks, first);
             if first && !(update <= CHORD) {
                 return None;
             }
@@ -196,14 +175,12 @@ impl Serial {
             // A solve leaves no larger part than the one before did.
             sure |= round > 0 && drift * drift <= CERTAIN * tolerance * previous;
             previous = drift;
-            joints.solver.solve(pass.level, &mut joints.rows);
-            joints.keep_forces(1, round == 0);
             if sure {
-                break;
+                return joints.settle(pass, blocks, round == 0);
             }
-            drift = joints.try_out(pass, blocks);
+            drift = joints.try_out(pass, blocks, round == 0);
         }
-        joints.settle(pass, blocks)
+        joints.settle_as_it_is(pass, blocks)
     }
 
     /// Everything is sound: the new state replaces the old one.
@@ -211,12 +188,14 @@ impl Serial {
         std::mem::swap(&mut state.memory, &mut work.memory);
         std::mem::swap(&mut state.blocks, &mut work.next);
         let [first, second] = &self.joints.totals;
-        let totals = first.iter().zip(second);
-        for (eight, (first, second)) in self.joints.shape.eights.iter().zip(totals) {
+        for (block, (first, second)) in first.iter().zip(second).enumerate() {
+            let shape = &self.joints.shape;
+            let (eight, start) = (&shape.kind(block).eight, shape.firsts[block][0] as usize);
+            let (held, mean) = (&mut state.held[start..], &mut state.multipliers[start..]);
             for lane in 0..eight.used {
                 let (start, count) = (eight.rows[lane].0 as usize, eight.rows[lane].1 as usize);
-                let held = &mut state.held[start..start + count];
-                let mean = &mut state.multipliers[start..start + count];
+                let held = &mut held[start..start + count];
+                let mean = &mut mean[start..start + count];
                 // Most joints are hinges, and a loop of known length is none.
                 if count == SIZE {
                     write_forces([first, second], lane, &mut held[..SIZE], &mut mean[..SIZE]);

@@ -1,10 +1,11 @@
 //! The passes over blocks of bodies and joints, each while the blocks next to it are at hand.
 
-use super::bodies::{self, Acting};
+use super::bodies::{self, Acting, Beside};
 use super::joints::Response;
-use super::shape::{NO_ROWS, Rows, Shape};
-use super::solver::Solver;
-use crate::dual::axles::ROWS;
+use super::ring::Ring;
+use super::shape::{Found, NO_ROWS, Rows, Shape};
+use super::solver::{Solver, Way};
+use crate::dual::axles::{Axes, NO_AXES, ROWS};
 use crate::dual::larger;
 use crate::integrate::kicks::Kicks;
 use crate::integrate::newton::{self, NewtonBlock};
@@ -37,25 +38,68 @@ pub(super) struct Blocks<'a> {
 pub(super) struct Joints {
     pub shape: Shape,
     pub solver: Solver,
+    /// What is found of the bodies.
+    ring: Ring,
+    /// ℓ times the axes of the other bodies, in the frame of the rotation, m.
+    told: Vec<Axes>,
     /// Forces of the square rows at the end of the last step, times lengths, N m.
     held: Vec<[Lane; ROWS]>,
-    /// How the bodies of two blocks that follow each other give way.
-    responses: [Response; 2],
+    /// How the bodies of two blocks that follow each other give way, in either half.
+    responses: [Response; 4],
     /// Right-hand side of the next solve, then its solution.
     pub rows: Vec<Rows>,
     /// Forces of the position solve and of the velocity solve, N.
     pub totals: [Vec<Rows>; 2],
 }
 
+/// What a pass comes to: the bodies of a block, and its joints as soon as the bodies at both of
+/// their ends have been visited.
+enum Visit {
+    Bodies(usize),
+    Joints(usize),
+}
+
+/// A block and what is beside it.
+fn beside<'a>(
+    shape: &'a Shape,
+    ring: &'a mut Ring,
+    held: &'a [[Lane; ROWS]],
+    block: usize,
+) -> (Beside<'a>, &'a mut Found) {
+    let (own, [last, next]) = ring.around(block);
+    let beside = Beside {
+        layout: shape.layout,
+        last: last.unwrap_or(&shape.world),
+        next: next.unwrap_or(&NOTHING_FOUND),
+        lengths: shape.lengths(block),
+        held: [&held[block], &held[block + 1]],
+    };
+    (beside, own)
+}
+
+/// What was found of the bodies at both ends of a block of joints.
+fn ends<'a>(shape: &'a Shape, ring: &'a Ring, block: usize) -> [&'a Found; 2] {
+    let last = match block {
+        0 => &shape.world,
+        _ => ring.of(block - 1),
+    };
+    [last, ring.of(block)]
+}
+
+/// What is after the last block.
+static NOTHING_FOUND: Found = Found::NONE;
+
 /// The world does not give way.
 static NO_RESPONSE: Response = Response::NONE;
 
 impl Joints {
     pub fn new(shape: Shape, solver: Solver) -> Joints {
-        let blocks = shape.eights.len();
+        let blocks = shape.len();
         Joints {
+            ring: Ring::new(blocks, solver.split),
+            told: vec![NO_AXES; blocks],
             held: vec![[[0.0; LANES]; ROWS]; blocks + 1],
-            responses: [Response::NONE, Response::NONE],
+            responses: [const { Response::NONE }; 4],
             rows: vec![NO_ROWS; blocks],
             totals: [vec![NO_ROWS; blocks], vec![NO_ROWS; blocks]],
             shape,
@@ -63,14 +107,10 @@ impl Joints {
         }
     }
 
-    /// Number of blocks.
-    pub fn len(&self) -> usize {
-        self.shape.eights.len()
-    }
-
     /// Reads the forces of the square rows of eight joints.
     fn read_held(&mut self, held: &[f64], block: usize) {
-        let (eight, force) = (&self.shape.eights[block], &mut self.held[block]);
+        let (eight, force) = (&self.shape.kind(block).eight, &mut self.held[block]);
+        let held = &held[self.shape.firsts[block][0] as usize..];
         for lane in 0..eight.used {
             let (start, count) = eight.rows[lane];
             let rows = &held[start as usize..start as usize + count as usize];
@@ -81,58 +121,198 @@ impl Joints {
         }
     }
 
-    /// Where the bodies fly; nothing if one is crushed.
-    pub fn predict(&mut self, pass: &Pass, blocks: &mut Blocks, block: usize) -> Option<()> {
-        let (level, params, scheme) = (pass.level, &pass.params[block], &pass.scheme);
+    /// Visits all bodies and joints from the ends to the middle, and goes on with the solution
+    /// behind; false as soon as a visit is.
+    fn inwards(&mut self, way: Way, mut visit: impl FnMut(&mut Joints, Visit) -> bool) -> bool {
+        let (count, split) = (self.solver.count, self.solver.split);
+        // Bodies below the first one, and from the second on, have been visited.
+        let [mut left, mut right] = [0, count];
+        let mut met = split == count;
+        for stretch in self.solver.stretches() {
+            let [below, from] = self.solver.needs(&stretch);
+            while left < below {
+                if !visit(self, Visit::Bodies(left)) || !visit(self, Visit::Joints(left)) {
+                    return false;
+                }
+                left += 1;
+            }
+            // Joints are between their bodies and the ones before.
+            while right > split && right >= from {
+                right -= 1;
+                let joints = right + 1;
+                if !visit(self, Visit::Bodies(right))
+                    || (joints < count && !visit(self, Visit::Joints(joints)))
+                {
+                    return false;
+                }
+            }
+            if !met && left == split && right == split {
+                met = true;
+                if !visit(self, Visit::Joints(split)) {
+                    return false;
+                }
+            }
+            self.solver.go_in(way, stretch, &mut self.rows);
+        }
+        true
+    }
+
+    /// Goes from the middle to the ends with the solution, and visits bodies and joints behind.
+    fn outwards(
+        &mut self,
+        level: Level,
+        mut visit: impl FnMut(&mut Joints, Visit) -> bool,
+    ) -> bool {
+        let (count, split) = (self.solver.count, self.solver.split);
+        let [mut left, mut right] = [split, split];
+        self.solver.turn(level, &mut self.rows);
+        for stretch in self.solver.stretches().rev() {
+            self.solver.go_out(stretch.clone(), &mut self.rows);
+            while left > 0 && self.solver.knows(&stretch, left - 1) {
+                left -= 1;
+                if !visit(self, Visit::Bodies(left))
+                    || (left + 1 < split && !visit(self, Visit::Joints(left + 1)))
+                    || (left == 0 && !visit(self, Visit::Joints(0)))
+                {
+                    return false;
+                }
+            }
+            while left < split && right < count && self.solver.knows(&stretch, right) {
+                if !visit(self, Visit::Bodies(right)) || !visit(self, Visit::Joints(right)) {
+                    return false;
+                }
+                right += 1;
+            }
+        }
+        true
+    }
+
+    /// Takes the right-hand side to the middle where no visit did.
+    fn substitute(&mut self) {
+        for stretch in self.solver.stretches() {
+            self.solver.go_in(Way::Substitute, stretch, &mut self.rows);
+        }
+    }
+
+    /// The motion without joints, and the dual system, which is factored; nothing if a body is
+    /// crushed or a pivot came near to vanishing.
+    pub fn prepare(&mut self, pass: &Pass, blocks: &mut Blocks) -> Option<()> {
+        // Blocks that fly: those below the first one, and from the second on.
+        let mut flown = [0, self.solver.count];
+        let sound = self.inwards(Way::Eliminate, |joints, visit| match visit {
+            Visit::Bodies(block) => {
+                // A block needs to know where those beside it fly.
+                let sound = joints.around(block, &mut flown, |joints, block| {
+                    joints.predict(pass, blocks, block)
+                });
+                joints.move_freely(pass, blocks, block);
+                sound
+            }
+            Visit::Joints(block) => {
+                joints.assemble(pass, block);
+                true
+            }
+        });
+        (sound && self.solver.finish(pass.level)).then_some(())
+    }
+
+    /// Finds something of a block and of those beside it, where it was not yet: `found` are the
+    /// blocks below the first number and from the second on. False as soon as one is.
+    fn around(
+        &mut self,
+        block: usize,
+        found: &mut [usize; 2],
+        mut find: impl FnMut(&mut Joints, usize) -> bool,
+    ) -> bool {
+        let [left, right] = found;
+        if block < self.solver.split {
+            while *left < *right && *left <= block + 1 {
+                if !find(self, *left) {
+                    return false;
+                }
+                *left += 1;
+            }
+        } else {
+            while *left < *right && *right >= block {
+                *right -= 1;
+                if !find(self, *right) {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Where the bodies fly; false if one is crushed.
+    fn predict(&mut self, pass: &Pass, blocks: &mut Blocks, block: usize) -> bool {
+        let (level, scheme) = (pass.level, &pass.scheme);
         let (past, memory) = (&pass.state.blocks[block], &pass.state.memory[block]);
         self.read_held(&pass.state.held, block);
-        let (n, slot) = (&mut blocks.newton[block], &mut self.shape.slots[block + 1]);
-        let kick = pass.kicks.of(block);
-        bodies::fly(level, params, past, memory, kick, scheme, n, slot).then_some(())
+        let (n, found) = (&mut blocks.newton[block], self.ring.of_mut(block));
+        let (kind, kick) = (self.shape.kind(block), pass.kicks.of(block));
+        bodies::fly(level, kind, past, memory, kick, scheme, n, found)
     }
 
-    /// What rows lose by turning, the motion without joints, and the dual system of a block.
-    pub fn assemble(&mut self, pass: &Pass, blocks: &mut Blocks, block: usize) {
-        let (level, params, scheme) = (pass.level, &pass.params[block], &pass.scheme);
+    /// Where the response of a block is while it is of interest.
+    fn response(&self, block: usize) -> usize {
+        2 * usize::from(block >= self.solver.split) + block % 2
+    }
+
+    /// What rows lose by turning, the motion without joints, and how the bodies give way to them.
+    fn move_freely(&mut self, pass: &Pass, blocks: &mut Blocks, block: usize) {
+        let (level, scheme) = (pass.level, &pass.scheme);
         let n = &mut blocks.newton[block];
-        let held = [&self.held[block], &self.held[block + 1]];
-        let [even, odd] = &mut self.responses;
-        let (last, own) = match block % 2 {
-            0 => (odd, even),
-            _ => (even, odd),
-        };
-        let (beside, slot) = self.shape.around(block);
-        bodies::move_freely(level, &beside, params, scheme, held, n, slot, own);
-        let last = if block == 0 { &NO_RESPONSE } else { &*last };
-        let Shape {
-            layout,
-            eights,
-            slots,
-            ..
-        } = &self.shape;
-        let (last, own) = ((&slots[block], last), (&slots[block + 1], &*own));
-        let (node, rows) = (&mut self.solver.nodes[block], &mut self.rows[block]);
-        bodies::assemble(level, *layout, last, own, &eights[block], node, rows);
+        let response = self.response(block);
+        let response = &mut self.responses[response];
+        let (beside, found) = beside(&self.shape, &mut self.ring, &self.held, block);
+        let (kind, told) = (self.shape.kind(block), &mut self.told[block]);
+        bodies::move_freely(level, &beside, kind, scheme, n, told, found, response);
     }
 
-    /// Moves the bodies by the forces that were solved for, and measures the gaps that are left.
-    /// Returns the largest change of an entry of A, and the largest gap, m.
-    pub fn answer(&mut self, pass: &Pass, blocks: &mut Blocks) -> [f64; 2] {
+    /// The dual system of a block of joints.
+    fn assemble(&mut self, pass: &Pass, block: usize) {
+        let own = &self.responses[self.response(block)];
+        let last = match block {
+            0 => &NO_RESPONSE,
+            _ => &self.responses[self.response(block - 1)],
+        };
+        let [found_last, found] = ends(&self.shape, &self.ring, block);
+        let (last, own) = ((found_last, last), (found, own));
+        let (layout, eight) = (self.shape.layout, &self.shape.kind(block).eight);
+        let (node, rows) = (self.solver.node(block), &mut self.rows[block]);
+        bodies::assemble(pass.level, layout, last, own, eight, node, rows);
+    }
+
+    /// Solves, moves the bodies by the forces, and measures the gaps that are left. The
+    /// right-hand side is in the middle already if these are the `first` ones. Returns the largest
+    /// change of an entry of A, and the largest gap, m.
+    pub fn answer(&mut self, pass: &Pass, blocks: &mut Blocks, first: bool) -> [f64; 2] {
         let (level, layout) = (pass.level, self.shape.layout);
         let (mut update, mut open) = (0.0, 0.0);
-        for (block, n) in blocks.newton.iter_mut().enumerate() {
-            let acting = Acting::on(layout, &self.rows, block);
-            let change = bodies::press(level, &acting, n, &mut self.shape.slots[block + 1]);
-            update = larger(change, update);
-            open = larger(self.find_gaps(level, block), open);
+        if !first {
+            self.substitute();
         }
+        self.outwards(level, |joints, visit| {
+            match visit {
+                Visit::Bodies(block) => {
+                    joints.keep_forces(0, block, first);
+                    let acting = Acting::on(layout, &joints.rows, block);
+                    let (socket, told) = (&joints.shape.kind(block).socket, &joints.told[block]);
+                    let (n, found) = (&mut blocks.newton[block], joints.ring.of_mut(block));
+                    let change = bodies::press(level, &acting, socket, told, n, found);
+                    update = larger(change, update);
+                }
+                Visit::Joints(block) => open = larger(joints.find_gaps(level, block), open),
+            }
+            true
+        });
         [update, open]
     }
 
     /// Right-hand side of a block of joints: how far they are open; returns the largest, m.
     fn find_gaps(&mut self, level: Level, block: usize) -> f64 {
-        let ([last, own], eight) = self.shape.joints(block);
-        let layout = self.shape.layout;
+        let [last, own] = ends(&self.shape, &self.ring, block);
+        let (layout, eight) = (self.shape.layout, &self.shape.kind(block).eight);
         bodies::find_gaps(level, layout, last, own, eight, &mut self.rows[block])
     }
 
@@ -141,7 +321,8 @@ impl Joints {
         let mut open = 0.0;
         for (block, n) in blocks.newton.iter_mut().enumerate() {
             newton::bend(pass.level, &mut blocks.bent[block], n);
-            bodies::locate(pass.level, n, &mut self.shape.slots[block + 1]);
+            let socket = &self.shape.kind(block).socket;
+            bodies::locate(pass.level, socket, n, self.ring.of_mut(block));
             open = larger(self.find_gaps(pass.level, block), open);
         }
         open
@@ -150,76 +331,136 @@ impl Joints {
     /// The velocity before its projection, and how the joints drift: the most of it in a step, m.
     /// Nothing if a body is crushed.
     pub fn land(&mut self, pass: &Pass, blocks: &mut Blocks, bent: bool) -> Option<f64> {
-        let (level, scheme) = (pass.level, &pass.scheme);
         let mut drift = 0.0;
-        for (block, n) in blocks.newton.iter_mut().enumerate() {
-            let (params, kick) = (&pass.params[block], pass.kicks.of(block));
-            let (beside, slot) = self.shape.around(block);
-            let sound = if bent {
-                ordinary::look_up(level, n);
-                let sound = tempered::turn_velocity(level, params, scheme, false, n);
-                tempered::project_free(level, params, kick, scheme, n);
-                bodies::meet(level, &beside, n, slot);
-                sound
-            } else {
-                bodies::land(level, &beside, params, kick, scheme, n, slot)
-            };
-            if !sound {
-                return None;
+        let count = self.solver.count;
+        let mut known = if self.ring.keeps_all() {
+            [count; 2]
+        } else {
+            [0, count]
+        };
+        let sound = self.inwards(Way::Substitute, |joints, visit| match visit {
+            Visit::Bodies(block) => {
+                // A block needs to know where the axes beside it are, which may be forgotten.
+                joints.around(block, &mut known, |joints, block| {
+                    let socket = &joints.shape.kind(block).socket;
+                    let (n, found) = (&blocks.newton[block], joints.ring.of_mut(block));
+                    bodies::find_axes(pass.level, socket, n, found);
+                    true
+                });
+                joints.land_block(pass, blocks, block, bent)
             }
-            drift = larger(self.find_drifts(pass, block), drift);
+            Visit::Joints(block) => {
+                drift = larger(joints.find_drifts(pass, block), drift);
+                true
+            }
+        });
+        sound.then_some(drift)
+    }
+
+    fn land_block(&mut self, pass: &Pass, blocks: &mut Blocks, block: usize, bent: bool) -> bool {
+        let (level, scheme) = (pass.level, &pass.scheme);
+        let (kind, kick) = (self.shape.kind(block), pass.kicks.of(block));
+        let (beside, found) = beside(&self.shape, &mut self.ring, &self.held, block);
+        let (n, told) = (&mut blocks.newton[block], &mut self.told[block]);
+        if !bent {
+            return bodies::land(level, &beside, kind, kick, scheme, n, told, found);
         }
-        Some(drift)
+        let params = &kind.params;
+        ordinary::look_up(level, n);
+        let sound = tempered::turn_velocity(level, params, scheme, false, n);
+        tempered::project_free(level, params, kick, scheme, n);
+        bodies::meet(level, &beside, &kind.socket, n, told, found);
+        sound
     }
 
     fn find_drifts(&mut self, pass: &Pass, block: usize) -> f64 {
-        let ([last, own], eight) = self.shape.joints(block);
+        let [last, own] = ends(&self.shape, &self.ring, block);
         let (level, layout, h) = (pass.level, self.shape.layout, pass.scheme.h);
+        let eight = &self.shape.kind(block).eight;
         bodies::find_drifts(level, layout, last, own, eight, h, &mut self.rows[block])
     }
 
-    /// How much the joints drift in a step under all forces of the velocity solve, m.
-    pub fn try_out(&mut self, pass: &Pass, blocks: &Blocks) -> f64 {
+    /// Solves, and finds how much the joints then drift in a step under all forces of the velocity
+    /// solve, m. The right-hand side is in the middle already if these are the `first` ones.
+    pub fn try_out(&mut self, pass: &Pass, blocks: &Blocks, first: bool) -> f64 {
         let (level, layout) = (pass.level, self.shape.layout);
         let mut drift = 0.0;
-        for (block, n) in blocks.newton.iter().enumerate() {
-            let acting = Acting::on(layout, &self.totals[1], block);
-            let slot = &mut self.shape.slots[block + 1];
-            bodies::try_out(level, &acting, &pass.scheme, n, slot);
-            drift = larger(self.find_drifts(pass, block), drift);
-        }
+        self.go_on(level, first, |joints, visit| {
+            match visit {
+                Visit::Bodies(block) => {
+                    let acting = Acting::on(layout, &joints.totals[1], block);
+                    let (socket, told) = (&joints.shape.kind(block).socket, &joints.told[block]);
+                    let (n, found) = (&blocks.newton[block], joints.ring.of_mut(block));
+                    bodies::try_out(level, &acting, socket, told, &pass.scheme, n, found);
+                }
+                Visit::Joints(block) => drift = larger(joints.find_drifts(pass, block), drift),
+            }
+            true
+        });
         drift
     }
 
-    /// Writes the end of the step, with the velocity under all forces of its solve; nothing if it
-    /// is not finite.
-    pub fn settle(&mut self, pass: &Pass, blocks: &mut Blocks) -> Option<()> {
-        let (level, layout, scheme) = (pass.level, self.shape.layout, &pass.scheme);
-        for (block, n) in blocks.newton.iter().enumerate() {
-            let acting = Acting::on(layout, &self.totals[1], block);
-            let (params, slot) = (&pass.params[block], &self.shape.slots[block + 1]);
-            let (state, memory) = (&mut blocks.next[block], &mut blocks.memory[block]);
-            if !bodies::settle(level, &acting, params, scheme, n, slot, state, memory) {
-                return None;
-            }
+    /// Solves for more forces of the velocity, and visits what acts under all of them.
+    fn go_on(
+        &mut self,
+        level: Level,
+        first: bool,
+        mut visit: impl FnMut(&mut Joints, Visit) -> bool,
+    ) -> bool {
+        if !first {
+            self.substitute();
         }
-        Some(())
+        let (count, split) = (self.solver.count, self.solver.split);
+        self.outwards(level, |joints, what| {
+            if let Visit::Bodies(block) = what {
+                // Bodies feel the joints after them too, and from the middle on these come later.
+                let own = block < split;
+                if own {
+                    joints.keep_forces(1, block, first);
+                }
+                if (block + 1 == split || !own) && block + 1 < count {
+                    joints.keep_forces(1, block + 1, first);
+                }
+            }
+            visit(joints, what)
+        })
     }
 
-    /// Keeps the forces that were solved for: the first ones, or in addition.
-    pub fn keep_forces(&mut self, which: usize, first: bool) {
-        let total = &mut self.totals[which];
+    /// Solves, and writes the end of the step with the velocity under all forces; nothing if it
+    /// is not finite.
+    pub fn settle(&mut self, pass: &Pass, blocks: &mut Blocks, first: bool) -> Option<()> {
+        let sound = self.go_on(pass.level, first, |joints, visit| match visit {
+            Visit::Bodies(block) => joints.settle_block(pass, blocks, block),
+            Visit::Joints(_) => true,
+        });
+        sound.then_some(())
+    }
+
+    /// The same with the forces at hand.
+    pub fn settle_as_it_is(&mut self, pass: &Pass, blocks: &mut Blocks) -> Option<()> {
+        let mut all = 0..self.solver.count;
+        all.all(|block| self.settle_block(pass, blocks, block))
+            .then_some(())
+    }
+
+    fn settle_block(&self, pass: &Pass, blocks: &mut Blocks, block: usize) -> bool {
+        let (level, layout, scheme) = (pass.level, self.shape.layout, &pass.scheme);
+        let acting = Acting::on(layout, &self.totals[1], block);
+        let (kind, told) = (self.shape.kind(block), &self.told[block]);
+        let n = &blocks.newton[block];
+        let (state, memory) = (&mut blocks.next[block], &mut blocks.memory[block]);
+        bodies::settle(level, &acting, kind, told, scheme, n, state, memory)
+    }
+
+    /// Keeps the forces of a block that were solved for: the first ones, or in addition.
+    fn keep_forces(&mut self, which: usize, block: usize, first: bool) {
+        let (total, rows) = (&mut self.totals[which][block], &self.rows[block]);
         if first {
-            total.copy_from_slice(&self.rows);
+            *total = *rows;
             return;
         }
-        let more = self.rows.as_flattened().as_flattened();
-        for (total, more) in total
-            .as_flattened_mut()
-            .as_flattened_mut()
-            .iter_mut()
-            .zip(more)
-        {
+        let total = total.as_flattened_mut();
+        for (total, more) in total.iter_mut().zip(rows.as_flattened()) {
             *total += more;
         }
     }

@@ -1,6 +1,5 @@
 //! Which worlds are serial mechanisms in lanes, and the constants of their joints.
 
-use super::bodies::Beside;
 use super::joints;
 use crate::dual::axles::{ALL, Axes, NO_AXES, ROWS};
 use crate::dual::ports::{NO_POINTS, Points};
@@ -10,7 +9,7 @@ use crate::joint::axis::{Axis, AxisKind};
 use crate::joint::rows::RowKind;
 use crate::math::dispatch::Level;
 use crate::math::lanes::{LANES, Lane, place, scatter};
-use crate::model::{Model, State, StateBlock};
+use crate::model::{Model, ParamBlock, State, StateBlock};
 
 /// Rows of a joint: a point and up to two axes that stay square. What a joint has less of is
 /// padded.
@@ -31,15 +30,22 @@ pub(super) enum Layout {
     Beside,
 }
 
-/// The points and square rows of eight bodies: port 0 belongs to the joint before a body, port 1
-/// to the one after it. Of the world all is zero but where its points and axes are.
-#[derive(Clone, Debug)]
+/// Where joints hold eight bodies: port 0 belongs to the joint before a body, port 1 to the one
+/// after it.
+#[derive(Clone, Debug, PartialEq)]
 #[repr(C, align(64))]
-pub(super) struct Slot {
+pub(super) struct Socket {
     /// Points in the body, m.
     pub points: Points,
     /// Own axes of the rows, in the body.
     pub own: Axes,
+}
+
+/// What is found of eight bodies in a pass, and used by the blocks beside them. Of the world all is
+/// zero but where its points and axes are.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub(super) struct Found {
     /// Where the points are, m.
     pub place: Points,
     /// The axes in the world, and where they were predicted.
@@ -47,8 +53,6 @@ pub(super) struct Slot {
     pub flown: Axes,
     /// How far the axes turn before the joints act.
     pub lost: Axes,
-    /// ℓ times the axes of the other bodies, in the frame of the rotation, m.
-    pub told: Axes,
     /// How the load of the joints turns the bodies.
     pub turnings: Turnings,
     /// Velocities of the points, m/s, and rates of the rows by the motion of these bodies, m/s.
@@ -56,15 +60,12 @@ pub(super) struct Slot {
     pub rate: [Lane; ALL],
 }
 
-impl Slot {
-    pub const NONE: Slot = Slot {
-        points: NO_POINTS,
-        own: NO_AXES,
+impl Found {
+    pub const NONE: Found = Found {
         place: NO_POINTS,
         world: NO_AXES,
         flown: NO_AXES,
         lost: NO_AXES,
-        told: NO_AXES,
         turnings: [[0.0; LANES]; 9],
         velocity: NO_POINTS,
         rate: [[0.0; LANES]; ALL],
@@ -75,7 +76,7 @@ impl Slot {
 const WORLD_MAP: [Lane; 9] = StateBlock::REST.a;
 
 /// Constants of eight joints.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Eight {
     /// Length that makes a square row a displacement, m.
     pub length: Lane,
@@ -83,39 +84,62 @@ pub(super) struct Eight {
     pub pad: [Lane; ROWS],
     /// The axes that the angle of a hinge is between: two of the first body and one of the second.
     pub angle: [[Lane; 3]; 3],
-    /// Where the angle is among the coordinates.
-    pub coordinates: [u32; LANES],
-    /// Joints in use, one in their lanes, and the first row of each and their number.
+    /// Joints in use, one in their lanes.
     pub used: usize,
     pub in_use: Lane,
-    pub rows: [(u32, u8); LANES],
+    /// Where the rows of a joint are, after the first one of the block, and their number.
+    pub rows: [(u8, u8); LANES],
 }
 
-impl Eight {
-    const NONE: Eight = Eight {
-        length: [0.0; LANES],
-        pad: [[1.0; LANES]; ROWS],
-        angle: [[[0.0; LANES]; 3]; 3],
-        coordinates: [0; LANES],
-        used: 0,
-        in_use: [0.0; LANES],
-        rows: [(0, 0); LANES],
-    };
+/// Constants of a block of bodies and of the joints before them.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Kind {
+    pub params: ParamBlock,
+    pub socket: Socket,
+    pub eight: Eight,
 }
 
-/// What is after the last block.
-static NO_SLOT: Slot = Slot::NONE;
-const NO_LENGTH: Lane = [0.0; LANES];
+impl Kind {
+    fn new(params: &ParamBlock) -> Kind {
+        Kind {
+            params: params.clone(),
+            socket: Socket {
+                points: NO_POINTS,
+                own: NO_AXES,
+            },
+            eight: Eight {
+                length: [0.0; LANES],
+                pad: [[1.0; LANES]; ROWS],
+                angle: [[[0.0; LANES]; 3]; 3],
+                used: 0,
+                in_use: [0.0; LANES],
+                rows: [(0, 0); LANES],
+            },
+        }
+    }
+}
+
+/// After the last block there is no joint.
+static NO_LENGTH: Lane = [0.0; LANES];
 
 /// The joints of a world and where they hold its bodies.
 pub(super) struct Shape {
     pub layout: Layout,
-    pub eights: Vec<Eight>,
     /// Whether every joint has one coordinate, the angle of a hinge.
     pub hinges: bool,
-    /// The world first, whose port 1 holds the first bodies, then the blocks of bodies.
-    pub slots: Vec<Slot>,
+    /// Number of joints.
+    pub joints: usize,
+    /// What blocks that are alike have in common, and which of these a block is.
+    kinds: Vec<Kind>,
+    of: Vec<u32>,
+    /// First row and first coordinate of every block.
+    pub firsts: Vec<[u32; 2]>,
+    /// The world, whose port 1 holds the first bodies.
+    pub world: Found,
 }
+
+/// A block is compared with this many kinds before it becomes one of its own.
+const COMPARED: usize = 4;
 
 /// Axes that stay square, if a joint is a point and up to two of these.
 fn squares(joint: &Joint) -> Option<Vec<(usize, usize)>> {
@@ -165,30 +189,51 @@ impl Shape {
         };
         let squares: Option<Vec<_>> = model.joints.iter().map(squares).collect();
         let squares = squares?;
+        let mut all: Vec<Kind> = model.params.iter().map(Kind::new).collect();
         let mut shape = Shape {
             layout,
-            eights: vec![Eight::NONE; model.params.len()],
             hinges: model.joints.iter().all(is_hinge),
-            slots: vec![Slot::NONE; model.params.len() + 1],
+            joints: count,
+            kinds: Vec::new(),
+            of: Vec::new(),
+            firsts: vec![[0; 2]; all.len()],
+            world: Found::NONE,
         };
         let mut row = 0;
         for (index, (joint, squares)) in model.joints.iter().zip(&squares).enumerate() {
-            shape.add(index, joint, squares, row);
+            shape.add(&mut all, index, joint, squares);
             let (block, lane) = place(index);
-            shape.eights[block].coordinates[lane] = model.axis_starts[index] as u32;
-            row += joint.dual_rows();
+            if lane == 0 {
+                shape.firsts[block] = [row, model.axis_starts[index] as u32];
+            }
+            let after = row - shape.firsts[block][0];
+            all[block].eight.rows[lane] = (after as u8, 3 + squares.len() as u8);
+            row += joint.dual_rows() as u32;
         }
         // The world does not move.
-        let world = &mut shape.slots[0];
-        (world.place, world.world, world.flown) = (world.points, world.own, world.own);
+        shape.world.flown = shape.world.world;
+        for kind in all {
+            let last = shape
+                .kinds
+                .iter()
+                .rev()
+                .take(COMPARED)
+                .position(|k| *k == kind);
+            shape.of.push(match last {
+                Some(back) => shape.kinds.len() - 1 - back,
+                None => {
+                    shape.kinds.push(kind);
+                    shape.kinds.len() - 1
+                }
+            } as u32);
+        }
         Some(shape)
     }
 
-    fn add(&mut self, index: usize, joint: &Joint, squares: &[(usize, usize)], row: usize) {
+    fn add(&mut self, all: &mut [Kind], index: usize, joint: &Joint, squares: &[(usize, usize)]) {
         let (block, lane) = place(index);
-        let eight = &mut self.eights[block];
+        let Kind { socket, eight, .. } = &mut all[block];
         eight.length[lane] = joint.length;
-        eight.rows[lane] = (row as u32, 3 + squares.len() as u8);
         eight.used = lane + 1;
         eight.in_use[lane] = 1.0;
         for k in 0..squares.len() {
@@ -200,69 +245,68 @@ impl Shape {
         {
             scatter(&mut eight.angle[k], lane, axis);
         }
-        let own = &mut self.slots[block + 1];
-        scatter(&mut own.points[0], lane, &joint.b.point);
+        scatter(&mut socket.points[0], lane, &joint.b.point);
         for (k, (_, j)) in squares.iter().enumerate() {
-            scatter(&mut own.own[k], lane, &joint.b.axes[*j]);
+            scatter(&mut socket.own[k], lane, &joint.b.axes[*j]);
         }
-        let (block, lane) = match (joint.a.endpoint.index(), self.layout) {
-            (Some(body), _) => (place(body).0 + 1, place(body).1),
-            // Seen from the first block, the world is the body before.
-            (None, Layout::InLine) => (0, LANES - 1),
-            (None, Layout::Beside) => (0, lane),
+        let (points, own, lane) = match joint.a.endpoint.index().map(place) {
+            Some((block, lane)) => {
+                let Socket { points, own } = &mut all[block].socket;
+                (points, own, lane)
+            }
+            None => {
+                let Found { place, world, .. } = &mut self.world;
+                // Seen from the first block, the world is the body before.
+                let lane = match self.layout {
+                    Layout::InLine => LANES - 1,
+                    Layout::Beside => lane,
+                };
+                (place, world, lane)
+            }
         };
-        let before = &mut self.slots[block];
-        scatter(&mut before.points[1], lane, &joint.a.point);
+        scatter(&mut points[1], lane, &joint.a.point);
         for (k, (i, _)) in squares.iter().enumerate() {
-            scatter(&mut before.own[ROWS + k], lane, &joint.a.axes[*i]);
+            scatter(&mut own[ROWS + k], lane, &joint.a.axes[*i]);
         }
     }
 
-    /// The slots of the blocks before and after the joints of a block, and these.
-    pub fn joints(&self, block: usize) -> ([&Slot; 2], &Eight) {
-        (
-            [&self.slots[block], &self.slots[block + 1]],
-            &self.eights[block],
-        )
+    /// Number of blocks.
+    pub fn len(&self) -> usize {
+        self.of.len()
     }
 
-    /// The slot of a block and what is beside it.
-    pub fn around(&mut self, block: usize) -> (Beside<'_>, &mut Slot) {
-        let Shape {
-            layout,
-            eights,
-            slots,
-            ..
-        } = self;
-        let length = |k: usize| {
-            eights
-                .get(k)
-                .map_or(&NO_LENGTH, |eight: &Eight| &eight.length)
-        };
-        let (last, rest) = slots.split_at_mut(block + 1);
-        let (own, next) = rest.split_first_mut().expect("a block has a slot");
-        let beside = Beside {
-            layout: *layout,
-            last: &last[block],
-            next: next.first().unwrap_or(&NO_SLOT),
-            lengths: [length(block), length(block + 1)],
-        };
-        (beside, own)
+    /// Constants of a block.
+    #[inline(always)]
+    pub fn kind(&self, block: usize) -> &Kind {
+        &self.kinds[self.of[block] as usize]
+    }
+
+    /// The lengths of the joints of a block and of the next one, m.
+    pub fn lengths(&self, block: usize) -> [&Lane; 2] {
+        let length = |k: usize| &self.kind(k).eight.length;
+        let next = block + 1;
+        [
+            length(block),
+            if next < self.len() {
+                length(next)
+            } else {
+                &NO_LENGTH
+            },
+        ]
     }
 
     /// Reads the angles of hinges off the poses, near what they were.
     pub fn measure_angles(&self, level: Level, state: &mut State) {
         let mut last = &WORLD_MAP;
-        for (eight, block) in self.eights.iter().zip(&state.blocks) {
-            let places = &eight.coordinates[..eight.used];
+        for (k, block) in state.blocks.iter().enumerate() {
+            let eight = &self.kind(k).eight;
+            // A hinge has one coordinate.
+            let first = self.firsts[k][1] as usize;
+            let places = &mut state.coordinates[first..first + eight.used];
             let mut angles = [0.0; LANES];
-            for (angle, at) in angles.iter_mut().zip(places) {
-                *angle = state.coordinates[*at as usize];
-            }
+            angles[..eight.used].copy_from_slice(places);
             joints::find_angles(level, self.layout, last, &block.a, eight, &mut angles);
-            for (angle, at) in angles.iter().zip(places) {
-                state.coordinates[*at as usize] = *angle;
-            }
+            places.copy_from_slice(&angles[..eight.used]);
             last = &block.a;
         }
     }

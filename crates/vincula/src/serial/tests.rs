@@ -107,6 +107,15 @@ fn one_mechanism_moves_as_the_general_step_moves_it() {
     }
 }
 
+/// Joints are eliminated some at a time, from both ends; the ends of these stretches, of blocks and of
+/// halves fall together in many ways.
+#[test]
+fn so_does_a_long_one() {
+    for links in [123, 128, 129, 130, 137, 144, 260, 321, 400] {
+        compare(&mechanisms(1, links, links % 2 == 0), (1e-3, 0.0), 58..61);
+    }
+}
+
 #[test]
 fn so_do_eight_side_by_side() {
     for links in [2, 3, 7, 10] {
