@@ -56,6 +56,12 @@ const CASES: &[Case] = &[
     case("chain", &[("links", "1000")], 400, 0.1),
     euler(case("chain", &[("links", "1000")], 400, 0.1)),
     case("chain", &[("links", "1000"), ("joint", "hinge")], 200, 0.25),
+    euler(case(
+        "chain",
+        &[("links", "1000"), ("joint", "hinge")],
+        200,
+        0.25,
+    )),
     case("chain", &[("links", "10000")], 100, 1.0),
     euler(case("chain", &[("links", "10000")], 100, 1.0)),
     case("chain", &[("links", "100000")], 20, 10.0),
@@ -85,6 +91,10 @@ const CASES: &[Case] = &[
         arms: 1000,
         ..case("arm7", &[("copies", "1000")], 100, 1.5)
     },
+    euler(Case {
+        arms: 1000,
+        ..case("arm7", &[("copies", "1000")], 100, 1.5)
+    }),
     // Last: what is left of so much memory is in small pieces, and slow to get through.
     case("chain", &[("links", "1076748")], 6, 130.0),
     Case {

@@ -17,6 +17,7 @@ mod kind;
 #[cfg(test)]
 mod tests;
 
+use crate::integrate::Integrator;
 use crate::model::{Control, Model, State};
 use crate::settings::Settings;
 use crate::step::{StepError, StepReport};
@@ -48,7 +49,8 @@ impl Apart {
             || !model.collision.frames.is_empty()
             || !model.couplings.is_empty()
             || settings.sleeping
-            || !settings.integrator.projects();
+            // What it remembers of the step before is not dealt.
+            || settings.integrator == Integrator::Bdf2;
         if together {
             return None;
         }

@@ -52,12 +52,18 @@ fn so_do_groups_that_share_an_engine() {
 
 /// A hundred arms of some kinds of groups, and as a whole.
 fn compare(model: &Model, kinds: usize) {
-    let mut work = Workspace::new(model, Settings::default());
+    for integrator in [Integrator::Tempered, Integrator::LinearEuler] {
+        compare_with(model, kinds, Settings::with_integrator(integrator));
+    }
+}
+
+fn compare_with(model: &Model, kinds: usize, settings: Settings) {
+    let mut work = Workspace::new(model, settings);
     let share = &work.apart.as_ref().unwrap().shares[0];
     assert_eq!(share.groups.len(), 13);
     assert_eq!(share.engines.iter().flatten().count(), kinds);
     let grouped = run(model, &mut work, 40);
-    let whole = run(model, &mut Workspace::whole(model, Settings::default()), 40);
+    let whole = run(model, &mut Workspace::whole(model, settings), 40);
     for id in model.body_ids() {
         let off = grouped.center(id) - whole.center(id);
         // Rows are closed to 1e-11 m, in the whole world by its worst joint.

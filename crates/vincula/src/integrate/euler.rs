@@ -11,7 +11,7 @@ use super::ordinary::square;
 use super::{Scheme, Tempering};
 use crate::body::affine::strain;
 use crate::kernel;
-use crate::math::lanes::{LANES, flush, gather, scatter, worst};
+use crate::math::lanes::{LANES, all, flush, gather, scatter, worst};
 use crate::math::small::*;
 use crate::model::{MemoryBlock, ParamBlock, StateBlock};
 
@@ -74,7 +74,7 @@ kernel! {
 }
 
 #[inline(always)]
-fn launch_lanes(
+pub(crate) fn launch_lanes(
     params: &ParamBlock,
     state: &StateBlock,
     memory: &MemoryBlock,
@@ -123,7 +123,7 @@ fn arrive_lanes(
     next: &mut StateBlock,
     memory: &mut MemoryBlock,
 ) -> f64 {
-    let (per_h, pull) = (scheme.gamma, AtPoints { points, forces });
+    let pull = AtPoints { points, forces };
     let mut updates = [0.0; LANES];
     for lane in 0..LANES {
         let rot: M3 = gather(&n.rot, lane);
@@ -132,25 +132,68 @@ fn arrive_lanes(
         let p = inverse.solve(&load);
         let a = axpy9(&gather(&n.a, lane), 1.0, &mul(&rot, &p));
         let t = axpy(&gather(&n.t, lane), inverse.translation, &thrust);
-        let v = axpy(&gather(&n.v, lane), per_h * inverse.translation, &thrust);
-        let w = sub9(&a, &gather(&state.a, lane)).map(|x| per_h * x);
-        // 0·x is zero for finite x only.
-        let squares = square(&a) + square(&w) + dot(&t, &t) + dot(&v, &v);
-        updates[lane] = max_abs(&axpy9(&gather(&n.p, lane), 1.0, &p)) + 0.0 * squares;
+        updates[lane] = max_abs(&axpy9(&gather(&n.p, lane), 1.0, &p));
         scatter(&mut n.a, lane, &a);
         scatter(&mut n.t, lane, &t);
-        scatter(&mut next.a, lane, &a);
-        scatter(&mut next.t, lane, &t);
-        scatter(&mut next.w, lane, &w);
-        scatter(&mut next.v, lane, &v);
-        scatter(&mut memory.load, lane, &load);
+        updates[lane] += end_lane(scheme, state, n, lane, (&load, &thrust), next, memory);
     }
+    end_block(past, next, memory);
+    worst(&updates)
+}
+
+/// Writes the next state, and what the next step remembers, of bodies that joints have moved; `pull`
+/// is all that these do. False if a body is not finite.
+#[inline(always)]
+pub(crate) fn end_under(
+    scheme: &Scheme,
+    pull: &impl Pull,
+    state: &StateBlock,
+    past: &MemoryBlock,
+    n: &NewtonBlock,
+    next: &mut StateBlock,
+    memory: &mut MemoryBlock,
+) -> bool {
+    let mut unsound = [0.0; LANES];
+    for lane in 0..LANES {
+        let (load, thrust) = pull.on(&gather(&n.rot, lane), lane);
+        unsound[lane] = end_lane(scheme, state, n, lane, (&load, &thrust), next, memory);
+    }
+    end_block(past, next, memory);
+    all(&unsound, |x| x == 0.0)
+}
+
+/// The end of one body under this load and thrust of its joints; zero if it is finite.
+#[inline(always)]
+fn end_lane(
+    scheme: &Scheme,
+    state: &StateBlock,
+    n: &NewtonBlock,
+    lane: usize,
+    (load, thrust): (&M3, &V3),
+    next: &mut StateBlock,
+    memory: &mut MemoryBlock,
+) -> f64 {
+    let per_h = scheme.gamma;
+    let (a, t): (M3, V3) = (gather(&n.a, lane), gather(&n.t, lane));
+    let translation = n.inverse_of(lane).translation;
+    let v = axpy(&gather(&n.v, lane), per_h * translation, thrust);
+    let w = sub9(&a, &gather(&state.a, lane)).map(|x| per_h * x);
+    scatter(&mut next.a, lane, &a);
+    scatter(&mut next.t, lane, &t);
+    scatter(&mut next.w, lane, &w);
+    scatter(&mut next.v, lane, &v);
+    scatter(&mut memory.load, lane, load);
+    // 0·x is zero for finite x only.
+    0.0 * (square(&a) + square(&w) + dot(&t, &t) + dot(&v, &v))
+}
+
+#[inline(always)]
+fn end_block(past: &MemoryBlock, next: &mut StateBlock, memory: &mut MemoryBlock) {
     memory.slow = past.slow;
     flush(&mut next.a);
     flush(&mut next.w);
     flush(&mut next.v);
     flush(&mut memory.load);
-    worst(&updates)
 }
 
 /// The rate of A, in the frame `rot`, and the velocity after the outside forces of a whole step:

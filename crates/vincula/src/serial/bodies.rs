@@ -9,10 +9,10 @@ use crate::dual::axles::{ALL, Axes, NO_AXES, ROWS, respond_to};
 use crate::dual::ports::{
     NO_POINTS, Points, find_compliances_lanes, find_places_lanes, find_velocities_lanes,
 };
-use crate::integrate::Scheme;
 use crate::integrate::kicks::KickBlock;
 use crate::integrate::newton::{AtPoints, NewtonBlock, Pull, press_under};
 use crate::integrate::ordinary::{drift_off, land_lanes, settle_under, take_off};
+use crate::integrate::{Scheme, euler};
 use crate::kernel;
 use crate::math::lanes::{LANES, Lane, gather, scatter};
 use crate::math::small::*;
@@ -23,6 +23,8 @@ use crate::model::{MemoryBlock, StateBlock};
 /// last step, times lengths, N m.
 pub(super) struct Beside<'a> {
     pub layout: Layout,
+    /// Whether bodies fly first, and turn under what joints held them by.
+    pub flies: bool,
     pub last: &'a Found,
     pub next: &'a Found,
     pub lengths: [&'a Lane; 2],
@@ -55,6 +57,35 @@ fn fly_lanes(
             let (was, is) = (mul_vec(&was, &own), mul_vec(&is, &own));
             scatter(&mut found.flown[k], lane, &is);
             scatter(&mut found.lost[k], lane, &sub(&was, &is));
+        }
+    }
+    true
+}
+
+kernel! {
+    /// Where the bodies go without joints, linearised where they are, and how their axes lie there.
+    /// False when one is crushed.
+    pub(super) fn set_out(kind: &Kind, state: &StateBlock, memory: &MemoryBlock, kick: &KickBlock, scheme: &Scheme, n: &mut NewtonBlock, found: &mut Found) -> bool = set_out_lanes
+}
+
+#[inline(always)]
+fn set_out_lanes(
+    kind: &Kind,
+    state: &StateBlock,
+    memory: &MemoryBlock,
+    kick: &KickBlock,
+    scheme: &Scheme,
+    n: &mut NewtonBlock,
+    found: &mut Found,
+) -> bool {
+    if !euler::launch_lanes(&kind.params, state, memory, kick, scheme, n) {
+        return false;
+    }
+    for lane in 0..LANES {
+        let a: M3 = gather(&state.a, lane);
+        for k in 0..ALL {
+            let own: V3 = gather(&kind.socket.own[k], lane);
+            scatter(&mut found.flown[k], lane, &mul_vec(&a, &own));
         }
     }
     true
@@ -134,6 +165,28 @@ fn move_in<const LINE: bool>(
     told: &mut Axes,
     found: &Found,
 ) {
+    if beside.flies {
+        drift_in::<LINE>(beside, kind, scheme, n, found);
+    }
+    let Beside {
+        last,
+        next,
+        lengths,
+        ..
+    } = beside;
+    let (last, own, next) = (&last.flown, &found.flown, &next.flown);
+    tell::<LINE>(last, own, next, *lengths, &n.rot, told);
+}
+
+/// The motion without joints, and what rows lose by turning.
+#[inline(always)]
+fn drift_in<const LINE: bool>(
+    beside: &Beside<'_>,
+    kind: &Kind,
+    scheme: &Scheme,
+    n: &mut NewtonBlock,
+    found: &Found,
+) {
     let Beside { last, next, .. } = beside;
     let [held, next_held] = beside.held;
     let other = others::<LINE>(&last.lost, &found.lost, &next.lost);
@@ -153,15 +206,6 @@ fn move_in<const LINE: bool>(
         }
         drift_off(&kind.params, scheme, &found.turnings, &lost, n, lane);
     }
-    let lengths = beside.lengths;
-    tell::<LINE>(
-        &last.flown,
-        &found.flown,
-        &next.flown,
-        lengths,
-        &n.rot,
-        told,
-    );
 }
 
 kernel! {
@@ -482,4 +526,28 @@ fn settle_lanes(
         forces,
     };
     settle_under(&kind.params, scheme, &pull, n, state, memory)
+}
+
+kernel! {
+    /// Writes the end of a step that projects no velocity. False if a body is not finite.
+    pub(super) fn end(acting: &Acting<'_>, socket: &Socket, told: &Axes, scheme: &Scheme, past: (&StateBlock, &MemoryBlock), n: &NewtonBlock, next: (&mut StateBlock, &mut MemoryBlock)) -> bool = end_lanes
+}
+
+#[inline(always)]
+fn end_lanes(
+    acting: &Acting<'_>,
+    socket: &Socket,
+    told: &Axes,
+    scheme: &Scheme,
+    (state, past): (&StateBlock, &MemoryBlock),
+    n: &NewtonBlock,
+    (next, memory): (&mut StateBlock, &mut MemoryBlock),
+) -> bool {
+    let forces = &Forces::new(acting);
+    let pull = AtSocket {
+        socket,
+        told,
+        forces,
+    };
+    euler::end_under(scheme, &pull, state, past, n, next, memory)
 }

@@ -1,4 +1,4 @@
-//! Serial mechanisms in lanes: the default step for arms and chains of hinges.
+//! Serial mechanisms in lanes: the step of arms and chains of hinges.
 //!
 //! A serial mechanism is fixed to the world and goes on from body to body by ball, universal and
 //! hinge joints along which nothing acts. Joint k holds body k from behind, so that eight joints
@@ -12,6 +12,8 @@
 //! 2. solve, answer, measure the gaps; again until they are closed,
 //! 3. land; how the joints drift,
 //! 4. solve; again while too much of the drift is left; project the velocity and finish.
+//!
+//! A step of linearised Euler sets out from where it is, and ends after 2.
 //!
 //! The formulas are those of the general step without what only a second linearisation would ask for
 //! (`integrate/ordinary.rs`); the results agree to rounding (tested). Whatever is out of the
@@ -28,7 +30,7 @@ mod solver;
 mod tests;
 
 use crate::dual::SolverChoice;
-use crate::integrate::{Integrator, tempered};
+use crate::integrate::{Integrator, euler, tempered};
 use crate::model::{Model, State};
 use crate::settings::Settings;
 use crate::step::{BENT, CHORD, CLOSED, DRIFT, LEFT, PASSES, SURE, StepReport};
@@ -59,7 +61,8 @@ struct Fit {
 impl Serial {
     /// The step in lanes of a model, if it is a serial mechanism or eight of them.
     pub(crate) fn new(model: &Model, settings: &Settings) -> Option<Serial> {
-        let usual = settings.integrator == Integrator::Tempered
+        let one_solve = [Integrator::Tempered, Integrator::LinearEuler];
+        let usual = one_solve.contains(&settings.integrator)
             && settings.solver == SolverChoice::Automatic
             && !settings.sleeping;
         let bare = model.ground.is_none()
@@ -87,9 +90,14 @@ impl Serial {
         work: &mut Workspace,
         h: f64,
     ) -> Option<StepReport> {
+        let projects = work.settings.integrator.projects();
         let pass = Pass {
             level: work.level,
-            scheme: tempered::scheme(h, work.settings.tempering()),
+            scheme: match projects {
+                true => tempered::scheme(h, work.settings.tempering()),
+                false => euler::scheme(h, true),
+            },
+            projects,
             rule: work.settings.iteration(),
             params: &model.params,
             state,
@@ -115,9 +123,13 @@ impl Serial {
                 return None;
             }
         }
-        let sure = fit.update <= SURE && !bent;
-        self.find_velocity(&pass, &mut blocks, sure, bent)?;
-        self.commit(model, state, work, h);
+        if projects {
+            let sure = fit.update <= SURE && !bent;
+            self.find_velocity(&pass, &mut blocks, sure, bent)?;
+        } else {
+            self.joints.end(&pass, &mut blocks)?;
+        }
+        self.commit(model, state, work, h, projects);
         Some(StepReport::ordinary(fit.update, fit.open))
     }
 
@@ -184,10 +196,18 @@ impl Serial {
     }
 
     /// Everything is sound: the new state replaces the old one.
-    fn commit(&mut self, model: &Model, state: &mut State, work: &mut Workspace, h: f64) {
+    fn commit(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        work: &mut Workspace,
+        h: f64,
+        projects: bool,
+    ) {
         std::mem::swap(&mut state.memory, &mut work.memory);
         std::mem::swap(&mut state.blocks, &mut work.next);
         let [first, second] = &self.joints.totals;
+        let second = if projects { second } else { first };
         for (block, (first, second)) in first.iter().zip(second).enumerate() {
             let shape = &self.joints.shape;
             let (eight, start) = (&shape.kind(block).eight, shape.firsts[block][0] as usize);

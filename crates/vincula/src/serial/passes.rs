@@ -20,6 +20,8 @@ use crate::settings::Rule;
 pub(super) struct Pass<'a> {
     pub level: Level,
     pub scheme: Scheme,
+    /// Whether bodies fly first, and their velocity is projected at the end.
+    pub projects: bool,
     pub rule: Rule,
     pub params: &'a [ParamBlock],
     pub state: &'a State,
@@ -61,6 +63,7 @@ enum Visit {
 
 /// A block and what is beside it.
 fn beside<'a>(
+    pass: &Pass,
     shape: &'a Shape,
     ring: &'a mut Ring,
     held: &'a [[Lane; ROWS]],
@@ -69,6 +72,7 @@ fn beside<'a>(
     let (own, [last, next]) = ring.around(block);
     let beside = Beside {
         layout: shape.layout,
+        flies: pass.projects,
         last: last.unwrap_or(&shape.world),
         next: next.unwrap_or(&NOTHING_FOUND),
         lengths: shape.lengths(block),
@@ -250,7 +254,10 @@ impl Joints {
         self.read_held(&pass.state.held, block);
         let (n, found) = (&mut blocks.newton[block], self.ring.of_mut(block));
         let (kind, kick) = (self.shape.kind(block), pass.kicks.of(block));
-        bodies::fly(level, kind, past, memory, kick, scheme, n, found)
+        match pass.projects {
+            true => bodies::fly(level, kind, past, memory, kick, scheme, n, found),
+            false => bodies::set_out(level, kind, past, memory, kick, scheme, n, found),
+        }
     }
 
     /// Where the response of a block is while it is of interest.
@@ -264,7 +271,7 @@ impl Joints {
         let n = &mut blocks.newton[block];
         let response = self.response(block);
         let response = &mut self.responses[response];
-        let (beside, found) = beside(&self.shape, &mut self.ring, &self.held, block);
+        let (beside, found) = beside(pass, &self.shape, &mut self.ring, &self.held, block);
         let (kind, told) = (self.shape.kind(block), &mut self.told[block]);
         bodies::move_freely(level, &beside, kind, scheme, n, told, found, response);
     }
@@ -360,7 +367,7 @@ impl Joints {
     fn land_block(&mut self, pass: &Pass, blocks: &mut Blocks, block: usize, bent: bool) -> bool {
         let (level, scheme) = (pass.level, &pass.scheme);
         let (kind, kick) = (self.shape.kind(block), pass.kicks.of(block));
-        let (beside, found) = beside(&self.shape, &mut self.ring, &self.held, block);
+        let (beside, found) = beside(pass, &self.shape, &mut self.ring, &self.held, block);
         let (n, told) = (&mut blocks.newton[block], &mut self.told[block]);
         if !bent {
             return bodies::land(level, &beside, kind, kick, scheme, n, told, found);
@@ -441,6 +448,21 @@ impl Joints {
         let mut all = 0..self.solver.count;
         all.all(|block| self.settle_block(pass, blocks, block))
             .then_some(())
+    }
+
+    /// Writes the end of a step that projects no velocity; nothing if it is not finite.
+    pub fn end(&self, pass: &Pass, blocks: &mut Blocks) -> Option<()> {
+        let (level, layout, scheme) = (pass.level, self.shape.layout, &pass.scheme);
+        let mut all = 0..self.solver.count;
+        let sound = all.all(|block| {
+            let acting = Acting::on(layout, &self.totals[0], block);
+            let (socket, told) = (&self.shape.kind(block).socket, &self.told[block]);
+            let past = (&pass.state.blocks[block], &pass.state.memory[block]);
+            let next = (&mut blocks.next[block], &mut blocks.memory[block]);
+            let n = &blocks.newton[block];
+            bodies::end(level, &acting, socket, told, scheme, past, n, next)
+        });
+        sound.then_some(())
     }
 
     fn settle_block(&self, pass: &Pass, blocks: &mut Blocks, block: usize) -> bool {

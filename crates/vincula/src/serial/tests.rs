@@ -45,12 +45,12 @@ fn mechanisms_of(kinds: &[usize], links: usize, mixed: bool) -> Model {
 fn run(
     model: &Model,
     in_lanes: bool,
-    level: Level,
+    (integrator, level): (Integrator, Level),
     (h, spin): (f64, f64),
 ) -> (State, Vec<StepReport>, usize) {
     let settings = Settings {
         level,
-        ..Settings::default()
+        ..Settings::with_integrator(integrator)
     };
     let mut work = Workspace::whole(model, settings);
     if !in_lanes {
@@ -84,10 +84,15 @@ fn assert_alike(model: &Model, state: &State, general: &State) {
 /// Both ways of stepping give the same motion, and all vector instructions the same bits; so many
 /// steps are made in lanes.
 fn compare(model: &Model, how: (f64, f64), expected: Range<usize>) {
-    let (general, reports, _) = run(model, false, Level::Baseline, how);
-    let (baseline, ..) = run(model, true, Level::Baseline, how);
+    compare_with(Integrator::Tempered, model, how, expected.clone());
+    compare_with(Integrator::LinearEuler, model, how, expected);
+}
+
+fn compare_with(integrator: Integrator, model: &Model, how: (f64, f64), expected: Range<usize>) {
+    let (general, reports, _) = run(model, false, (integrator, Level::Baseline), how);
+    let (baseline, ..) = run(model, true, (integrator, Level::Baseline), how);
     for level in Level::ALL.into_iter().filter(|level| level.available()) {
-        let (state, own, made) = run(model, true, level, how);
+        let (state, own, made) = run(model, true, (integrator, level), how);
         assert!(expected.contains(&made), "{made} of 60 steps in lanes");
         assert!(state == baseline, "states differ at {}", level.name());
         let linearised = |reports: &[StepReport]| -> Vec<_> {
@@ -139,7 +144,12 @@ fn eight_side_by_side_move_as_one_alone() {
     for (kind, mixed) in [(0, false), (3, true)] {
         let of = |count: usize| {
             let model = mechanisms_of(&vec![kind; count], 9, mixed);
-            let (state, _, made) = run(&model, true, Level::Baseline, (1e-3, 0.0));
+            let (state, _, made) = run(
+                &model,
+                true,
+                (Integrator::Tempered, Level::Baseline),
+                (1e-3, 0.0),
+            );
             assert_eq!(made, 60);
             state
         };
