@@ -5,6 +5,7 @@
 //! of a block vectorises as a whole. No function of this module knows a `Model`.
 
 pub mod ahead;
+pub(crate) mod alike;
 pub mod angle;
 pub mod dispatch;
 pub mod lanes;

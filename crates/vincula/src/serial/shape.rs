@@ -7,6 +7,7 @@ use crate::integrate::tempered::Turnings;
 use crate::joint::Joint;
 use crate::joint::axis::{Axis, AxisKind};
 use crate::joint::rows::RowKind;
+use crate::math::alike::Alike;
 use crate::math::dispatch::Level;
 use crate::math::lanes::{LANES, Lane, place, scatter};
 use crate::model::{Model, ParamBlock, State, StateBlock};
@@ -129,17 +130,13 @@ pub(super) struct Shape {
     pub hinges: bool,
     /// Number of joints.
     pub joints: usize,
-    /// What blocks that are alike have in common, and which of these a block is.
-    kinds: Vec<Kind>,
-    of: Vec<u32>,
+    /// What blocks that are alike have in common.
+    kinds: Alike<Kind>,
     /// First row and first coordinate of every block.
     pub firsts: Vec<[u32; 2]>,
     /// The world, whose port 1 holds the first bodies.
     pub world: Found,
 }
-
-/// A block is compared with this many kinds before it becomes one of its own.
-const COMPARED: usize = 4;
 
 /// Axes that stay square, if a joint is a point and up to two of these.
 fn squares(joint: &Joint) -> Option<Vec<(usize, usize)>> {
@@ -163,6 +160,54 @@ fn is_hinge(joint: &Joint) -> bool {
             ..
         }]
     )
+}
+
+/// Enters a joint at both of its ends.
+fn add(
+    all: &mut [Kind],
+    ground: &mut Found,
+    layout: Layout,
+    index: usize,
+    joint: &Joint,
+    squares: &[(usize, usize)],
+) {
+    let (block, lane) = place(index);
+    let Kind { socket, eight, .. } = &mut all[block];
+    eight.length[lane] = joint.length;
+    eight.used = lane + 1;
+    eight.in_use[lane] = 1.0;
+    for k in 0..squares.len() {
+        eight.pad[k][lane] = 0.0;
+    }
+    for (k, axis) in [joint.a.axes[0], joint.a.axes[1], joint.b.axes[0]]
+        .iter()
+        .enumerate()
+    {
+        scatter(&mut eight.angle[k], lane, axis);
+    }
+    scatter(&mut socket.points[0], lane, &joint.b.point);
+    for (k, (_, j)) in squares.iter().enumerate() {
+        scatter(&mut socket.own[k], lane, &joint.b.axes[*j]);
+    }
+    let (points, own, lane) = match joint.a.endpoint.index().map(place) {
+        Some((block, lane)) => {
+            let Socket { points, own } = &mut all[block].socket;
+            (points, own, lane)
+        }
+        None => {
+            let Found { place, world, .. } = ground;
+            // Seen from the first block, the world is the body before.
+            let lane = match layout {
+                Layout::InLine => LANES - 1,
+                Layout::Beside => lane,
+            };
+            (place, world, lane)
+        }
+    };
+    scatter(&mut points[1], lane, &joint.a.point);
+    for (k, (i, _)) in squares.iter().enumerate() {
+        scatter(&mut own[ROWS + k], lane, &joint.a.axes[*i]);
+    }
 }
 
 impl Shape {
@@ -190,95 +235,40 @@ impl Shape {
         let squares: Option<Vec<_>> = model.joints.iter().map(squares).collect();
         let squares = squares?;
         let mut all: Vec<Kind> = model.params.iter().map(Kind::new).collect();
-        let mut shape = Shape {
-            layout,
-            hinges: model.joints.iter().all(is_hinge),
-            joints: count,
-            kinds: Vec::new(),
-            of: Vec::new(),
-            firsts: vec![[0; 2]; all.len()],
-            world: Found::NONE,
-        };
+        let mut world = Found::NONE;
+        let mut firsts = vec![[0; 2]; all.len()];
         let mut row = 0;
         for (index, (joint, squares)) in model.joints.iter().zip(&squares).enumerate() {
-            shape.add(&mut all, index, joint, squares);
+            add(&mut all, &mut world, layout, index, joint, squares);
             let (block, lane) = place(index);
             if lane == 0 {
-                shape.firsts[block] = [row, model.axis_starts[index] as u32];
+                firsts[block] = [row, model.axis_starts[index] as u32];
             }
-            let after = row - shape.firsts[block][0];
+            let after = row - firsts[block][0];
             all[block].eight.rows[lane] = (after as u8, 3 + squares.len() as u8);
             row += joint.dual_rows() as u32;
         }
         // The world does not move.
-        shape.world.flown = shape.world.world;
-        for kind in all {
-            let last = shape
-                .kinds
-                .iter()
-                .rev()
-                .take(COMPARED)
-                .position(|k| *k == kind);
-            shape.of.push(match last {
-                Some(back) => shape.kinds.len() - 1 - back,
-                None => {
-                    shape.kinds.push(kind);
-                    shape.kinds.len() - 1
-                }
-            } as u32);
-        }
-        Some(shape)
-    }
-
-    fn add(&mut self, all: &mut [Kind], index: usize, joint: &Joint, squares: &[(usize, usize)]) {
-        let (block, lane) = place(index);
-        let Kind { socket, eight, .. } = &mut all[block];
-        eight.length[lane] = joint.length;
-        eight.used = lane + 1;
-        eight.in_use[lane] = 1.0;
-        for k in 0..squares.len() {
-            eight.pad[k][lane] = 0.0;
-        }
-        for (k, axis) in [joint.a.axes[0], joint.a.axes[1], joint.b.axes[0]]
-            .iter()
-            .enumerate()
-        {
-            scatter(&mut eight.angle[k], lane, axis);
-        }
-        scatter(&mut socket.points[0], lane, &joint.b.point);
-        for (k, (_, j)) in squares.iter().enumerate() {
-            scatter(&mut socket.own[k], lane, &joint.b.axes[*j]);
-        }
-        let (points, own, lane) = match joint.a.endpoint.index().map(place) {
-            Some((block, lane)) => {
-                let Socket { points, own } = &mut all[block].socket;
-                (points, own, lane)
-            }
-            None => {
-                let Found { place, world, .. } = &mut self.world;
-                // Seen from the first block, the world is the body before.
-                let lane = match self.layout {
-                    Layout::InLine => LANES - 1,
-                    Layout::Beside => lane,
-                };
-                (place, world, lane)
-            }
-        };
-        scatter(&mut points[1], lane, &joint.a.point);
-        for (k, (i, _)) in squares.iter().enumerate() {
-            scatter(&mut own[ROWS + k], lane, &joint.a.axes[*i]);
-        }
+        world.flown = world.world;
+        Some(Shape {
+            layout,
+            hinges: model.joints.iter().all(is_hinge),
+            joints: count,
+            kinds: all.into_iter().collect(),
+            firsts,
+            world,
+        })
     }
 
     /// Number of blocks.
     pub fn len(&self) -> usize {
-        self.of.len()
+        self.kinds.len()
     }
 
     /// Constants of a block.
     #[inline(always)]
     pub fn kind(&self, block: usize) -> &Kind {
-        &self.kinds[self.of[block] as usize]
+        self.kinds.of(block)
     }
 
     /// The lengths of the joints of a block and of the next one, m.
