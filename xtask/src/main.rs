@@ -21,7 +21,7 @@ struct Chore {
     run: fn(&Path, &[String]) -> Result<(), String>,
 }
 
-const CHORES: [Chore; 6] = [
+const CHORES: [Chore; 7] = [
     Chore {
         name: "test",
         purpose: "set up what the tests need, then tidy and every test",
@@ -41,6 +41,11 @@ const CHORES: [Chore; 6] = [
         name: "bench",
         purpose: "measure the time of steps [--quick]",
         run: numbers::bench,
+    },
+    Chore {
+        name: "peers",
+        purpose: "run the pile beside Rapier, step by step [SOLIDS [STEPS]]",
+        run: numbers::peers,
     },
     Chore {
         name: "figures",

@@ -17,6 +17,24 @@ pub fn bench(root: &Path, arguments: &[String]) -> Result<(), String> {
     pass_on(root, "bench", arguments)
 }
 
+/// `cargo xtask peers`. Other engines are a workspace of their own, built only here.
+pub fn peers(root: &Path, arguments: &[String]) -> Result<(), String> {
+    let manifest = "peers/Cargo.toml";
+    let target = "--target-dir=target/peers";
+    let mut command = cargo(
+        root,
+        &[
+            "run",
+            "--release",
+            "--manifest-path",
+            manifest,
+            target,
+            "--",
+        ],
+    );
+    run(command.args(arguments))
+}
+
 /// `cargo xtask figures`.
 pub fn figures(root: &Path, arguments: &[String]) -> Result<(), String> {
     pass_on(root, "figures", arguments)

@@ -6,7 +6,7 @@ use super::Offence;
 use super::files::Tree;
 
 /// Every package of the workspace and its layer, from the ground up.
-const LAYERS: [(&str, u32); 10] = [
+const LAYERS: [(&str, u32); 11] = [
     ("vincula-blocks", 0),
     ("vincula", 1),
     ("vincula-classic", 2),
@@ -16,6 +16,7 @@ const LAYERS: [(&str, u32); 10] = [
     ("vincula-cli", 4),
     ("vincula-python", 4),
     ("vincula-validate", 4),
+    ("vincula-peers", 4),
     // Chores start the other packages as programs and link none of them.
     ("xtask", 0),
 ];
