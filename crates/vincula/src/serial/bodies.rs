@@ -4,13 +4,12 @@
 use vincula_blocks::braid::BraidNode;
 
 use super::joints::{self, Response, after, before};
-use super::shape::{Eight, Found, Kind, Layout, NO_ROWS, Rows, SIZE, Socket};
+use super::pull::{Acting, AtSocket};
+use super::shape::{Eight, Found, Kind, Layout, Rows, SIZE, Socket};
 use crate::dual::axles::{ALL, Axes, NO_AXES, ROWS, respond_to};
-use crate::dual::ports::{
-    NO_POINTS, Points, find_compliances_lanes, find_places_lanes, find_velocities_lanes,
-};
+use crate::dual::ports::{find_compliances_lanes, find_places_lanes, find_velocities_lanes};
 use crate::integrate::kicks::KickBlock;
-use crate::integrate::newton::{AtPoints, NewtonBlock, Pull, press_under};
+use crate::integrate::newton::{NewtonBlock, Pull, press_under};
 use crate::integrate::ordinary::{drift_off, land_lanes, settle_under, take_off};
 use crate::integrate::{Scheme, euler};
 use crate::kernel;
@@ -234,88 +233,6 @@ fn assemble_lanes(
     };
 }
 
-/// The forces of eight joints and of the next ones, N.
-pub(super) struct Acting<'a> {
-    pub layout: Layout,
-    pub own: &'a Rows,
-    pub next: &'a Rows,
-}
-
-impl<'a> Acting<'a> {
-    /// Of the joints of a block.
-    pub fn on(layout: Layout, forces: &'a [Rows], block: usize) -> Acting<'a> {
-        Acting {
-            layout,
-            own: &forces[block],
-            next: forces.get(block + 1).unwrap_or(&NO_ROWS),
-        }
-    }
-}
-
-/// The forces at the points and of the square rows of eight bodies, N.
-struct Forces {
-    points: Points,
-    squares: [Lane; ALL],
-}
-
-impl Forces {
-    /// Of the joints before and after them.
-    #[inline(always)]
-    fn new(acting: &Acting<'_>) -> Forces {
-        match acting.layout {
-            Layout::InLine => Forces::of::<true>(acting.own, acting.next),
-            Layout::Beside => Forces::of::<false>(acting.own, acting.next),
-        }
-    }
-
-    #[inline(always)]
-    fn of<const LINE: bool>(own: &Rows, next: &Rows) -> Forces {
-        let mut forces = Forces {
-            points: NO_POINTS,
-            squares: [[0.0; LANES]; ALL],
-        };
-        for k in 0..3 {
-            for lane in 0..LANES {
-                forces.points[0][k][lane] = 0.0 - own[k][lane];
-            }
-            forces.points[1][k] = after::<LINE>(&own[k], &next[k]);
-        }
-        for k in 0..ROWS {
-            forces.squares[k] = own[3 + k];
-            forces.squares[ROWS + k] = after::<LINE>(&own[3 + k], &next[3 + k]);
-        }
-        forces
-    }
-}
-
-/// The forces on eight bodies at their points and axes.
-struct AtSocket<'a> {
-    socket: &'a Socket,
-    told: &'a Axes,
-    forces: &'a Forces,
-}
-
-impl Pull for AtSocket<'_> {
-    #[inline(always)]
-    fn on(&self, rot: &M3, lane: usize) -> (M3, V3) {
-        let AtSocket {
-            socket,
-            told,
-            forces,
-        } = self;
-        let at_points = AtPoints {
-            points: &socket.points,
-            forces: &forces.points,
-        };
-        let (mut load, thrust) = at_points.on(rot, lane);
-        for k in 0..ALL {
-            let pull = scale(&gather(&told[k], lane), -forces.squares[k][lane]);
-            load = axpy9(&load, 1.0, &outer(&pull, &gather(&socket.own[k], lane)));
-        }
-        (load, thrust)
-    }
-}
-
 kernel! {
     /// Moves the bodies by the forces of the joints before and after them, and finds where their
     /// points and axes are. Returns the largest change of an entry of A.
@@ -330,12 +247,7 @@ fn press_lanes(
     n: &mut NewtonBlock,
     found: &mut Found,
 ) -> f64 {
-    let forces = &Forces::new(acting);
-    let pull = AtSocket {
-        socket,
-        told,
-        forces,
-    };
+    let pull = AtSocket::new(acting, socket, told);
     let update = press_under::<false>(n, &pull);
     locate_lanes(socket, n, found);
     update
@@ -459,12 +371,7 @@ fn try_out_lanes(
     n: &NewtonBlock,
     found: &mut Found,
 ) {
-    let forces = &Forces::new(acting);
-    let pull = AtSocket {
-        socket,
-        told,
-        forces,
-    };
+    let pull = AtSocket::new(acting, socket, told);
     let per_h = scheme.gamma;
     for lane in 0..LANES {
         let rot: M3 = gather(&n.rot, lane);
@@ -519,12 +426,7 @@ fn settle_lanes(
     state: &mut StateBlock,
     memory: &mut MemoryBlock,
 ) -> bool {
-    let forces = &Forces::new(acting);
-    let pull = AtSocket {
-        socket: &kind.socket,
-        told,
-        forces,
-    };
+    let pull = AtSocket::new(acting, &kind.socket, told);
     settle_under(&kind.params, scheme, &pull, n, state, memory)
 }
 
@@ -543,11 +445,6 @@ fn end_lanes(
     n: &NewtonBlock,
     (next, memory): (&mut StateBlock, &mut MemoryBlock),
 ) -> bool {
-    let forces = &Forces::new(acting);
-    let pull = AtSocket {
-        socket,
-        told,
-        forces,
-    };
+    let pull = AtSocket::new(acting, socket, told);
     euler::end_under(scheme, &pull, state, past, n, next, memory)
 }

@@ -23,11 +23,13 @@
 mod bodies;
 mod joints;
 mod passes;
+mod pull;
 mod ring;
 mod shape;
 mod solver;
 #[cfg(test)]
 mod tests;
+mod walk;
 
 use crate::dual::SolverChoice;
 use crate::integrate::{Integrator, euler, tempered};
@@ -99,7 +101,6 @@ impl Serial {
             },
             projects,
             rule: work.settings.iteration(),
-            params: &model.params,
             state,
             kicks: &work.kicks,
         };
@@ -159,7 +160,7 @@ impl Serial {
     /// Whether one more linearisation would change nothing that matters.
     fn is_settled(&self, pass: &Pass, blocks: &Blocks, fit: &Fit, bent: bool) -> bool {
         let rule = &pass.rule;
-        let turned = || fit.update <= rule.rotation && pass.keeps_shape(blocks, bent);
+        let turned = || fit.update <= rule.rotation && self.joints.keeps_shape(pass, blocks, bent);
         fit.open <= CLOSED * rule.residual && (fit.update <= rule.update || turned())
     }
 

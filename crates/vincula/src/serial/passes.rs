@@ -1,10 +1,12 @@
 //! The passes over blocks of bodies and joints, each while the blocks next to it are at hand.
 
-use super::bodies::{self, Acting, Beside};
+use super::bodies::{self, Beside};
 use super::joints::Response;
+use super::pull::Acting;
 use super::ring::Ring;
 use super::shape::{Found, NO_ROWS, Rows, Shape};
 use super::solver::{Solver, Way};
+use super::walk::Visit;
 use crate::dual::axles::{Axes, NO_AXES, ROWS};
 use crate::dual::larger;
 use crate::integrate::kicks::Kicks;
@@ -13,7 +15,7 @@ use crate::integrate::tempered;
 use crate::integrate::{Scheme, ordinary};
 use crate::math::dispatch::Level;
 use crate::math::lanes::{LANES, Lane};
-use crate::model::{MemoryBlock, ParamBlock, State, StateBlock};
+use crate::model::{MemoryBlock, State, StateBlock};
 use crate::settings::Rule;
 
 /// What a pass reads.
@@ -23,7 +25,6 @@ pub(super) struct Pass<'a> {
     /// Whether bodies fly first, and their velocity is projected at the end.
     pub projects: bool,
     pub rule: Rule,
-    pub params: &'a [ParamBlock],
     pub state: &'a State,
     pub kicks: &'a Kicks,
 }
@@ -52,13 +53,6 @@ pub(super) struct Joints {
     pub rows: Vec<Rows>,
     /// Forces of the position solve and of the velocity solve, N.
     pub totals: [Vec<Rows>; 2],
-}
-
-/// What a pass comes to: the bodies of a block, and its joints as soon as the bodies at both of
-/// their ends have been visited.
-enum Visit {
-    Bodies(usize),
-    Joints(usize),
 }
 
 /// A block and what is beside it.
@@ -125,79 +119,6 @@ impl Joints {
         }
     }
 
-    /// Visits all bodies and joints from the ends to the middle, and goes on with the solution
-    /// behind; false as soon as a visit is.
-    fn inwards(&mut self, way: Way, mut visit: impl FnMut(&mut Joints, Visit) -> bool) -> bool {
-        let (count, split) = (self.solver.count, self.solver.split);
-        // Bodies below the first one, and from the second on, have been visited.
-        let [mut left, mut right] = [0, count];
-        let mut met = split == count;
-        for stretch in self.solver.stretches() {
-            let [below, from] = self.solver.needs(&stretch);
-            while left < below {
-                if !visit(self, Visit::Bodies(left)) || !visit(self, Visit::Joints(left)) {
-                    return false;
-                }
-                left += 1;
-            }
-            // Joints are between their bodies and the ones before.
-            while right > split && right >= from {
-                right -= 1;
-                let joints = right + 1;
-                if !visit(self, Visit::Bodies(right))
-                    || (joints < count && !visit(self, Visit::Joints(joints)))
-                {
-                    return false;
-                }
-            }
-            if !met && left == split && right == split {
-                met = true;
-                if !visit(self, Visit::Joints(split)) {
-                    return false;
-                }
-            }
-            self.solver.go_in(way, stretch, &mut self.rows);
-        }
-        true
-    }
-
-    /// Goes from the middle to the ends with the solution, and visits bodies and joints behind.
-    fn outwards(
-        &mut self,
-        level: Level,
-        mut visit: impl FnMut(&mut Joints, Visit) -> bool,
-    ) -> bool {
-        let (count, split) = (self.solver.count, self.solver.split);
-        let [mut left, mut right] = [split, split];
-        self.solver.turn(level, &mut self.rows);
-        for stretch in self.solver.stretches().rev() {
-            self.solver.go_out(stretch.clone(), &mut self.rows);
-            while left > 0 && self.solver.knows(&stretch, left - 1) {
-                left -= 1;
-                if !visit(self, Visit::Bodies(left))
-                    || (left + 1 < split && !visit(self, Visit::Joints(left + 1)))
-                    || (left == 0 && !visit(self, Visit::Joints(0)))
-                {
-                    return false;
-                }
-            }
-            while left < split && right < count && self.solver.knows(&stretch, right) {
-                if !visit(self, Visit::Bodies(right)) || !visit(self, Visit::Joints(right)) {
-                    return false;
-                }
-                right += 1;
-            }
-        }
-        true
-    }
-
-    /// Takes the right-hand side to the middle where no visit did.
-    fn substitute(&mut self) {
-        for stretch in self.solver.stretches() {
-            self.solver.go_in(Way::Substitute, stretch, &mut self.rows);
-        }
-    }
-
     /// The motion without joints, and the dual system, which is factored; nothing if a body is
     /// crushed or a pivot came near to vanishing.
     pub fn prepare(&mut self, pass: &Pass, blocks: &mut Blocks) -> Option<()> {
@@ -209,7 +130,9 @@ impl Joints {
                 let sound = joints.around(block, &mut flown, |joints, block| {
                     joints.predict(pass, blocks, block)
                 });
-                joints.move_freely(pass, blocks, block);
+                if sound {
+                    joints.move_freely(pass, blocks, block);
+                }
                 sound
             }
             Visit::Joints(block) => {
@@ -218,33 +141,6 @@ impl Joints {
             }
         });
         (sound && self.solver.finish(pass.level)).then_some(())
-    }
-
-    /// Finds something of a block and of those beside it, where it was not yet: `found` are the
-    /// blocks below the first number and from the second on. False as soon as one is.
-    fn around(
-        &mut self,
-        block: usize,
-        found: &mut [usize; 2],
-        mut find: impl FnMut(&mut Joints, usize) -> bool,
-    ) -> bool {
-        let [left, right] = found;
-        if block < self.solver.split {
-            while *left < *right && *left <= block + 1 {
-                if !find(self, *left) {
-                    return false;
-                }
-                *left += 1;
-            }
-        } else {
-            while *left < *right && *right >= block {
-                *right -= 1;
-                if !find(self, *right) {
-                    return false;
-                }
-            }
-        }
-        true
     }
 
     /// Where the bodies fly; false if one is crushed.
@@ -486,20 +382,18 @@ impl Joints {
             *total += more;
         }
     }
-}
 
-impl Pass<'_> {
     /// Whether the last increments stretch no body by more than what is allowed.
-    pub fn keeps_shape(&self, blocks: &Blocks, bent: bool) -> bool {
+    pub fn keeps_shape(&self, pass: &Pass, blocks: &Blocks, bent: bool) -> bool {
         blocks.newton.iter().enumerate().all(|(block, n)| {
             let turn = if bent {
                 &blocks.bent[block]
             } else {
                 &newton::STRAIGHT
             };
-            let (level, params) = (self.level, &self.params[block]);
-            let stretch = newton::stretch(level, params, &self.scheme, turn, &n.rate, n);
-            stretch <= self.rule.stretch
+            let (level, params) = (pass.level, &self.shape.kind(block).params);
+            let stretch = newton::stretch(level, params, &pass.scheme, turn, &n.rate, n);
+            stretch <= pass.rule.stretch
         })
     }
 }
