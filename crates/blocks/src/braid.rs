@@ -264,6 +264,7 @@ impl<const N: usize> Lace<N> {
     }
 
     /// Factors a stretch and substitutes forward in it, from the ends to the middle.
+    #[inline(always)]
     pub fn eliminate(
         &mut self,
         range: Range<usize>,
@@ -291,6 +292,7 @@ impl<const N: usize> Lace<N> {
     }
 
     /// Substitutes forward in a stretch for another right-hand side.
+    #[inline(always)]
     pub fn go_in(&mut self, range: Range<usize>, rows: &mut [[Strand; N]]) {
         if range.start == 0 {
             self.inward.rows = [Pair::splat(0.0); N];
@@ -307,6 +309,7 @@ impl<const N: usize> Lace<N> {
     }
 
     /// Substitutes back in a stretch, from the middle to the ends.
+    #[inline(always)]
     pub fn go_out(&mut self, range: Range<usize>, rows: &mut [[Strand; N]]) {
         self.factors.go_out(range, &mut Along(rows), &mut self.next);
     }

@@ -46,8 +46,10 @@ impl<const N: usize> Inward<N> {
 
 /// The factors of a chain.
 pub(crate) struct Twisted<const N: usize> {
-    /// Position `k` in lane 0 and its mirror image in lane 1.
-    pairs: Vec<Step<N, Pair>>,
+    /// Position `k` in lane 0 and its mirror image in lane 1: the lower triangles of the pivots, and
+    /// the couplings, which is all that the way in asks for.
+    pivots: Vec<Pair>,
+    couplings: Vec<Block<N, Pair>>,
     /// The one or two nodes in the middle.
     middle: Vec<Step<N, f64>>,
 }
@@ -56,14 +58,39 @@ impl<const N: usize> Twisted<N> {
     pub fn new(nodes: usize) -> Self {
         let pairs = nodes.saturating_sub(1) / 2;
         Self {
-            pairs: vec![Step::zero(); pairs],
+            pivots: vec![Pair::splat(0.0); pairs * triangle(N)],
+            couplings: vec![[[Pair::splat(0.0); N]; N]; pairs],
             middle: vec![Step::zero(); nodes - 2 * pairs],
         }
     }
 
     #[inline(always)]
     fn nodes(&self) -> usize {
-        2 * self.pairs.len() + self.middle.len()
+        2 * self.couplings.len() + self.middle.len()
+    }
+
+    #[inline(always)]
+    fn keep(&mut self, k: usize, step: &Step<N, Pair>) {
+        self.couplings[k] = step.coupling;
+        let pivot = &mut self.pivots[k * triangle(N)..][..triangle(N)];
+        for i in 0..N {
+            for j in 0..i + 1 {
+                pivot[triangle(i) + j] = step.pivot[i][j];
+            }
+        }
+    }
+
+    /// The pivot of a position and its mirror image; zero above the diagonal.
+    #[inline(always)]
+    fn pivot(&self, k: usize) -> Block<N, Pair> {
+        let kept = &self.pivots[k * triangle(N)..][..triangle(N)];
+        let mut pivot = [[Pair::splat(0.0); N]; N];
+        for i in 0..N {
+            for j in 0..i + 1 {
+                pivot[i][j] = kept[triangle(i) + j];
+            }
+        }
+        pivot
     }
 
     /// Eliminates the middle.
@@ -79,7 +106,7 @@ impl<const N: usize> Twisted<N> {
             census,
             ..
         } = inward;
-        let (first, count) = (self.pairs.len(), self.middle.len());
+        let (first, count) = (self.couplings.len(), self.middle.len());
         let mut carry = lane(carries, 0);
         for m in 0..count {
             let p = first + m;
@@ -112,7 +139,7 @@ impl<const N: usize> Twisted<N> {
         rows: &mut impl Sides<N>,
         carries: &Column<N, Pair>,
     ) -> Column<N, Pair> {
-        let (first, count) = (self.pairs.len(), self.middle.len());
+        let (first, count) = (self.couplings.len(), self.middle.len());
         let mut y = [[0.0; N]; 2];
         let mut carry: Column<N, f64> = std::array::from_fn(|k| carries[k].get(0));
         for m in 0..count {
@@ -136,7 +163,7 @@ impl<const N: usize> Twisted<N> {
     /// Number of positions that have a mirror image.
     #[inline(always)]
     pub fn pairs(&self) -> usize {
-        self.pairs.len()
+        self.couplings.len()
     }
 
     /// Factors some positions and their mirror images, those before them first, and, if `FORWARD`,
@@ -162,12 +189,12 @@ impl<const N: usize> Twisted<N> {
             let towards_left = transpose(&source.coupling(mirror - 1));
             let coupling = pair(&source.coupling(k), &towards_left);
             let (step, next, found) = eliminate(block, &carry, coupling, tolerance);
-            self.pairs[k] = step;
+            self.keep(k, &step);
             carry = next;
             found.enter(0, k, &mut census);
             found.enter(1, mirror, &mut census);
             if FORWARD {
-                rhs_carry = forward(rows, [k, mirror], &step, &rhs_carry);
+                rhs_carry = forward(rows, [k, mirror], &step.coupling, &rhs_carry);
             }
         }
         *inward = Inward {
@@ -186,7 +213,7 @@ impl<const N: usize> Twisted<N> {
         carry: &mut Column<N, Pair>,
     ) {
         for k in range {
-            *carry = forward(rows, [k, self.nodes() - 1 - k], &self.pairs[k], carry);
+            *carry = forward(rows, [k, self.nodes() - 1 - k], &self.couplings[k], carry);
         }
     }
 
@@ -201,10 +228,9 @@ impl<const N: usize> Twisted<N> {
     ) {
         let nodes = self.nodes();
         for k in range.rev() {
-            let step = &self.pairs[k];
             let y = read_pair(rows, k, nodes - 1 - k);
-            let along = flush_column(times(&step.coupling, next));
-            *next = subtract_column(solve_pivot(&step.pivot, y), &along);
+            let along = flush_column(times(&self.couplings[k], next));
+            *next = subtract_column(solve_pivot(&self.pivot(k), y), &along);
             write_pair(rows, k, nodes - 1 - k, next);
         }
     }
@@ -247,17 +273,22 @@ impl<const N: usize> Twisted<N> {
     }
 }
 
+/// Entries of a lower triangle of this size.
+const fn triangle(n: usize) -> usize {
+    n * (n + 1) / 2
+}
+
 /// One step of forward substitution at both ends; returns the next carry.
 #[inline(always)]
 fn forward<const N: usize>(
     rows: &mut impl Sides<N>,
     [p, q]: [usize; 2],
-    step: &Step<N, Pair>,
+    coupling: &Block<N, Pair>,
     carry: &Column<N, Pair>,
 ) -> Column<N, Pair> {
     let y = subtract_column(read_pair(rows, p, q), carry);
     write_pair(rows, p, q, &y);
-    flush_column(transposed_times(&step.coupling, &y))
+    flush_column(transposed_times(coupling, &y))
 }
 
 #[inline(always)]

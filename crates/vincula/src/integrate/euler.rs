@@ -124,6 +124,20 @@ fn arrive_lanes(
     memory: &mut MemoryBlock,
 ) -> f64 {
     let pull = AtPoints { points, forces };
+    arrive_under(scheme, &pull, state, past, n, next, memory)
+}
+
+/// The same for any joints.
+#[inline(always)]
+pub(crate) fn arrive_under(
+    scheme: &Scheme,
+    pull: &impl Pull,
+    state: &StateBlock,
+    past: &MemoryBlock,
+    n: &mut NewtonBlock,
+    next: &mut StateBlock,
+    memory: &mut MemoryBlock,
+) -> f64 {
     let mut updates = [0.0; LANES];
     for lane in 0..LANES {
         let rot: M3 = gather(&n.rot, lane);

@@ -120,7 +120,7 @@ kernel! {
 }
 
 #[inline(always)]
-pub(super) fn polar_lanes(a: &[Lane; 9], rot: &mut [Lane; 9]) -> bool {
+pub(crate) fn polar_lanes(a: &[Lane; 9], rot: &mut [Lane; 9]) -> bool {
     copy(a, rot);
     for _ in 0..60 {
         let mut error = [0.0; LANES];
@@ -231,7 +231,7 @@ kernel! {
 }
 
 #[inline(always)]
-fn invert_lanes(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBlock) {
+pub(crate) fn invert_lanes(params: &ParamBlock, scheme: &Scheme, n: &mut NewtonBlock) {
     for lane in 0..LANES {
         let k: V3 = gather(&n.geometric, lane);
         let inverse = inverse(&params.affine(lane), scheme, &k);

@@ -271,6 +271,40 @@ pub(crate) fn settle_under(
     next: &mut StateBlock,
     memory: &mut MemoryBlock,
 ) -> bool {
+    settle_seen(params, scheme, pull, n, next, memory, &mut Unseen)
+}
+
+/// How a body moves: its frame, the rate of A in it, 1/s, and the velocity, m/s.
+pub(crate) struct Motion {
+    pub rot: M3,
+    pub rate: M3,
+    pub v: V3,
+}
+
+/// Who looks at how bodies move.
+pub(crate) trait Seen {
+    fn see(&mut self, motion: &Motion, lane: usize);
+}
+
+/// Nobody.
+struct Unseen;
+
+impl Seen for Unseen {
+    #[inline(always)]
+    fn see(&mut self, _: &Motion, _: usize) {}
+}
+
+/// The same, and shows how every body moves.
+#[inline(always)]
+pub(crate) fn settle_seen(
+    params: &ParamBlock,
+    scheme: &Scheme,
+    pull: &impl Pull,
+    n: &NewtonBlock,
+    next: &mut StateBlock,
+    memory: &mut MemoryBlock,
+    seen: &mut impl Seen,
+) -> bool {
     let per_h = scheme.gamma;
     // 0·x is zero for finite x only.
     let mut unsound = [0.0; LANES];
@@ -292,6 +326,7 @@ pub(crate) fn settle_under(
         scatter(&mut next.v, lane, &v);
         scatter(&mut memory.load, lane, &load);
         scatter(&mut memory.slow, lane, &slow);
+        seen.see(&Motion { rot, rate, v }, lane);
     }
     flush(&mut next.a);
     flush(&mut next.w);

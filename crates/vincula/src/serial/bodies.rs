@@ -7,10 +7,10 @@ use super::joints::{self, Response, after, before};
 use super::pull::{Acting, AtSocket};
 use super::shape::{Eight, Found, Kind, Layout, Rows, SIZE, Socket};
 use crate::dual::axles::{ALL, Axes, NO_AXES, ROWS, respond_to};
-use crate::dual::ports::{find_compliances_lanes, find_places_lanes, find_velocities_lanes};
+use crate::dual::ports::{find_compliances_lanes, find_places_lanes};
 use crate::integrate::kicks::KickBlock;
-use crate::integrate::newton::{NewtonBlock, Pull, press_under};
-use crate::integrate::ordinary::{drift_off, land_lanes, settle_under, take_off};
+use crate::integrate::newton::{NewtonBlock, press_under};
+use crate::integrate::ordinary::{drift_off, take_off};
 use crate::integrate::{Scheme, euler};
 use crate::kernel;
 use crate::math::lanes::{LANES, Lane, gather, scatter};
@@ -105,7 +105,7 @@ fn others<const LINE: bool>(last: &Axes, own: &Axes, next: &Axes) -> Axes {
 
 /// ℓ times the axes of the other bodies, in the frame of the rotation.
 #[inline(always)]
-fn tell<const LINE: bool>(
+pub(super) fn tell<const LINE: bool>(
     last: &Axes,
     own: &Axes,
     next: &Axes,
@@ -139,10 +139,7 @@ fn move_freely_lanes(
     found: &mut Found,
     response: &mut Response,
 ) {
-    match beside.layout {
-        Layout::InLine => move_in::<true>(beside, kind, scheme, n, told, found),
-        Layout::Beside => move_in::<false>(beside, kind, scheme, n, told, found),
-    }
+    move_again_lanes(beside, kind, scheme, n, told, found);
     let socket = &kind.socket;
     let Socket { points, own } = socket;
     locate_lanes(socket, n, found);
@@ -204,6 +201,26 @@ fn drift_in<const LINE: bool>(
             lost = add(&lost, &cross(&gather(&kind.socket.own[k], lane), &local));
         }
         drift_off(&kind.params, scheme, &found.turnings, &lost, n, lane);
+    }
+}
+
+kernel! {
+    /// The motion without joints once more, and what the bodies are told.
+    pub(super) fn move_again(beside: &Beside<'_>, kind: &Kind, scheme: &Scheme, n: &mut NewtonBlock, told: &mut Axes, found: &Found) = move_again_lanes
+}
+
+#[inline(always)]
+fn move_again_lanes(
+    beside: &Beside<'_>,
+    kind: &Kind,
+    scheme: &Scheme,
+    n: &mut NewtonBlock,
+    told: &mut Axes,
+    found: &Found,
+) {
+    match beside.layout {
+        Layout::InLine => move_in::<true>(beside, kind, scheme, n, told, found),
+        Layout::Beside => move_in::<false>(beside, kind, scheme, n, told, found),
     }
 }
 
@@ -270,7 +287,7 @@ kernel! {
 }
 
 #[inline(always)]
-fn find_axes_lanes(socket: &Socket, n: &NewtonBlock, found: &mut Found) {
+pub(super) fn find_axes_lanes(socket: &Socket, n: &NewtonBlock, found: &mut Found) {
     for lane in 0..LANES {
         let a: M3 = gather(&n.a, lane);
         for k in 0..ALL {
@@ -300,137 +317,6 @@ fn find_gaps_lanes(
 }
 
 kernel! {
-    /// The velocity before its projection. False when a body is crushed.
-    pub(super) fn land(beside: &Beside<'_>, kind: &Kind, kick: &KickBlock, scheme: &Scheme, n: &mut NewtonBlock, told: &mut Axes, found: &mut Found) -> bool = land_all
-}
-
-#[inline(always)]
-fn land_all(
-    beside: &Beside<'_>,
-    kind: &Kind,
-    kick: &KickBlock,
-    scheme: &Scheme,
-    n: &mut NewtonBlock,
-    told: &mut Axes,
-    found: &mut Found,
-) -> bool {
-    if !land_lanes(&kind.params, kick, scheme, n) {
-        return false;
-    }
-    meet_lanes(beside, &kind.socket, n, told, found);
-    true
-}
-
-kernel! {
-    /// Tells the bodies the axes of the others at the new pose, and finds how fast their points and
-    /// axes move.
-    pub(super) fn meet(beside: &Beside<'_>, socket: &Socket, n: &NewtonBlock, told: &mut Axes, found: &mut Found) = meet_lanes
-}
-
-#[inline(always)]
-fn meet_lanes(
-    beside: &Beside<'_>,
-    socket: &Socket,
-    n: &NewtonBlock,
-    told: &mut Axes,
-    found: &mut Found,
-) {
-    let Beside {
-        last,
-        next,
-        lengths,
-        ..
-    } = beside;
-    let (last, own, next) = (&last.world, &found.world, &next.world);
-    match beside.layout {
-        Layout::InLine => tell::<true>(last, own, next, *lengths, &n.rot, told),
-        Layout::Beside => tell::<false>(last, own, next, *lengths, &n.rot, told),
-    }
-    find_velocities_lanes(n, &socket.points, &mut found.velocity);
-    for lane in 0..LANES {
-        let rate: M3 = gather(&n.w, lane);
-        for k in 0..ALL {
-            let moving = mul_vec(&rate, &gather(&socket.own[k], lane));
-            found.rate[k][lane] = dot(&gather(&told[k], lane), &moving);
-        }
-    }
-}
-
-kernel! {
-    /// How fast the points and axes of bodies would move under the forces of the joints before and
-    /// after them.
-    pub(super) fn try_out(acting: &Acting<'_>, socket: &Socket, told: &Axes, scheme: &Scheme, n: &NewtonBlock, found: &mut Found) = try_out_lanes
-}
-
-#[inline(always)]
-fn try_out_lanes(
-    acting: &Acting<'_>,
-    socket: &Socket,
-    told: &Axes,
-    scheme: &Scheme,
-    n: &NewtonBlock,
-    found: &mut Found,
-) {
-    let pull = AtSocket::new(acting, socket, told);
-    let per_h = scheme.gamma;
-    for lane in 0..LANES {
-        let rot: M3 = gather(&n.rot, lane);
-        let inverse = n.inverse_of(lane);
-        let (load, thrust) = pull.on(&rot, lane);
-        let rate = axpy9(&gather(&n.w, lane), per_h, &inverse.solve(&load));
-        let v = axpy(&gather(&n.v, lane), per_h * inverse.translation, &thrust);
-        for (point, velocity) in socket.points.iter().zip(&mut found.velocity) {
-            let local = mul_vec(&rate, &gather(point, lane));
-            scatter(velocity, lane, &add(&mul_vec(&rot, &local), &v));
-        }
-        for k in 0..ALL {
-            let moving = mul_vec(&rate, &gather(&socket.own[k], lane));
-            found.rate[k][lane] = dot(&gather(&told[k], lane), &moving);
-        }
-    }
-}
-
-kernel! {
-    /// How eight joints drift in a step; returns the largest drift, m.
-    pub(super) fn find_drifts(layout: Layout, last: &Found, own: &Found, eight: &Eight, h: f64, rows: &mut Rows) -> f64 = find_drifts_lanes
-}
-
-#[inline(always)]
-fn find_drifts_lanes(
-    layout: Layout,
-    last: &Found,
-    own: &Found,
-    eight: &Eight,
-    h: f64,
-    rows: &mut Rows,
-) -> f64 {
-    match layout {
-        Layout::InLine => joints::find_drifts::<true>(last, own, eight, h, rows),
-        Layout::Beside => joints::find_drifts::<false>(last, own, eight, h, rows),
-    }
-}
-
-kernel! {
-    /// Adds the response to the forces of the joints before and after the bodies to their velocity,
-    /// and writes the end of the step. False if a body is not finite.
-    pub(super) fn settle(acting: &Acting<'_>, kind: &Kind, told: &Axes, scheme: &Scheme, n: &NewtonBlock, state: &mut StateBlock, memory: &mut MemoryBlock) -> bool = settle_lanes
-}
-
-#[inline(always)]
-fn settle_lanes(
-    acting: &Acting<'_>,
-    kind: &Kind,
-    told: &Axes,
-    scheme: &Scheme,
-    n: &NewtonBlock,
-    state: &mut StateBlock,
-    memory: &mut MemoryBlock,
-) -> bool {
-    let pull = AtSocket::new(acting, &kind.socket, told);
-    settle_under(&kind.params, scheme, &pull, n, state, memory)
-}
-
-kernel! {
     /// Writes the end of a step that projects no velocity. False if a body is not finite.
     pub(super) fn end(acting: &Acting<'_>, socket: &Socket, told: &Axes, scheme: &Scheme, past: (&StateBlock, &MemoryBlock), n: &NewtonBlock, next: (&mut StateBlock, &mut MemoryBlock)) -> bool = end_lanes
 }
@@ -447,4 +333,28 @@ fn end_lanes(
 ) -> bool {
     let pull = AtSocket::new(acting, socket, told);
     euler::end_under(scheme, &pull, state, past, n, next, memory)
+}
+
+kernel! {
+    /// Moves the bodies as [`press`] does, and writes the end of the step as [`end`] does. Returns the
+    /// largest change of an entry of A, not a number if a body is not finite.
+    pub(super) fn press_and_end(acting: &Acting<'_>, socket: &Socket, told: &Axes, scheme: &Scheme, past: (&StateBlock, &MemoryBlock), n: &mut NewtonBlock, next: (&mut StateBlock, &mut MemoryBlock), found: &mut Found) -> f64 = press_and_end_lanes
+}
+
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn press_and_end_lanes(
+    acting: &Acting<'_>,
+    socket: &Socket,
+    told: &Axes,
+    scheme: &Scheme,
+    (state, past): (&StateBlock, &MemoryBlock),
+    n: &mut NewtonBlock,
+    (next, memory): (&mut StateBlock, &mut MemoryBlock),
+    found: &mut Found,
+) -> f64 {
+    let pull = AtSocket::new(acting, socket, told);
+    let update = euler::arrive_under(scheme, &pull, state, past, n, next, memory);
+    locate_lanes(socket, n, found);
+    update
 }

@@ -20,6 +20,7 @@
 //! ordinary (a second linearisation, a weak pivot, a matrix that has to be renewed) is left to the
 //! general step, which starts afresh from the untouched state.
 
+mod again;
 mod bodies;
 mod joints;
 mod passes;
@@ -29,28 +30,46 @@ mod shape;
 mod solver;
 #[cfg(test)]
 mod tests;
+mod velocities;
 mod walk;
 
 use crate::dual::SolverChoice;
 use crate::integrate::{Integrator, euler, tempered};
+use crate::math::lanes::LANES;
 use crate::model::{Model, State};
 use crate::settings::Settings;
 use crate::step::{BENT, CHORD, CLOSED, DRIFT, LEFT, PASSES, SURE, StepReport};
 use crate::workspace::Workspace;
-use passes::{Blocks, Joints, Pass};
+use passes::{Ask, Blocks, Joints, Pass};
 use shape::{Rows, SIZE, Shape};
 use solver::Solver;
 
 /// The memory of the step in lanes, sized once.
 pub(crate) struct Serial {
     joints: Box<Joints>,
+    /// Whether one solve was enough for the last step. It decides what is kept in the next one, and
+    /// has no say in any result.
+    calm: bool,
+    /// Whether such steps find bodies again rather than keep them.
+    finds_again: bool,
+    /// Solves for the velocity in the last step, which say when to write the end of the next one.
+    solves: usize,
     /// Steps that were made.
     #[cfg(test)]
     taken: usize,
 }
 
+const _: () = assert!(
+    LONG >= 2 * ring::KEPT,
+    "found again, bodies are kept in a ring"
+);
+
 /// Part of the tolerance that a solve is expected to leave where its end is not measured.
 const CERTAIN: f64 = 0.5;
+
+/// Blocks of bodies from which on it takes less time to find them again than to keep them: what
+/// is kept of them no longer fits into the second cache.
+const LONG: usize = 512;
 
 /// How a linear solve ended.
 struct Fit {
@@ -58,6 +77,8 @@ struct Fit {
     update: f64,
     /// Largest gap that is left, m.
     open: f64,
+    /// Whether one solve was enough.
+    calm: bool,
 }
 
 impl Serial {
@@ -75,9 +96,12 @@ impl Serial {
             return None;
         }
         let shape = Shape::find(model)?;
-        let solver = Solver::new(&shape);
+        let (solver, blocks) = (Solver::new(&shape), shape.len());
         Some(Serial {
             joints: Box::new(Joints::new(shape, solver)),
+            calm: true,
+            finds_again: blocks >= LONG,
+            solves: 1,
             #[cfg(test)]
             taken: 0,
         })
@@ -110,28 +134,72 @@ impl Serial {
             next: &mut work.next,
             memory: &mut work.memory,
         };
-        self.joints.prepare(&pass, &mut blocks)?;
-        let mut fit = self.close(&pass, &mut blocks, None)?;
+        // A step that projects no velocity ends with the answer, kept or not.
+        let worth = self.finds_again || !projects;
+        let at_once = match self.calm && worth {
+            true => self.make_at_once(&pass, &mut blocks)?,
+            false => None,
+        };
+        self.calm = false;
+        let fit = match at_once {
+            Some(fit) => fit,
+            None => self.make(&pass, &mut blocks)?,
+        };
+        self.calm = fit.calm;
+        self.commit(model, state, work, h, projects);
+        Some(StepReport::ordinary(fit.update, fit.open))
+    }
+
+    /// The passes of a step; nothing if it is not an ordinary one.
+    fn make(&mut self, pass: &Pass, blocks: &mut Blocks) -> Option<Fit> {
+        self.joints.finds_again = false;
+        self.joints.prepare(pass, blocks)?;
+        let mut fit = self.close(pass, blocks, None)?;
         let mut bent = false;
-        if !self.is_settled(&pass, &blocks, &fit, bent) {
+        if !self.is_settled(pass, blocks, &fit, bent) {
             if !(fit.update > pass.rule.update && fit.update <= BENT) {
                 return None;
             }
-            let open = self.joints.bend(&pass, &mut blocks);
-            fit = self.close(&pass, &mut blocks, Some(open))?;
+            let open = self.joints.bend(pass, blocks);
+            fit = self.close(pass, blocks, Some(open))?;
             bent = true;
-            if !self.is_settled(&pass, &blocks, &fit, bent) {
+            if !self.is_settled(pass, blocks, &fit, bent) {
                 return None;
             }
+            fit.calm = false;
         }
-        if projects {
+        if pass.projects {
             let sure = fit.update <= SURE && !bent;
-            self.find_velocity(&pass, &mut blocks, sure, bent)?;
+            let drift = self.joints.land(pass, blocks, bent)?;
+            self.find_velocity(pass, blocks, sure, drift)?;
         } else {
-            self.joints.end(&pass, &mut blocks)?;
+            self.joints.end(pass, blocks)?;
         }
-        self.commit(model, state, work, h, projects);
-        Some(StepReport::ordinary(fit.update, fit.open))
+        Some(fit)
+    }
+
+    /// The passes of a step that one solve is enough for (`again.rs`); no fit if it was not.
+    fn make_at_once(&mut self, pass: &Pass, blocks: &mut Blocks) -> Option<Option<Fit>> {
+        let (joints, rule) = (&mut self.joints, &pass.rule);
+        joints.finds_again = self.finds_again;
+        joints.prepare(pass, blocks)?;
+        let Some(outcome) = joints.answer_again(pass, blocks) else {
+            return Some(None);
+        };
+        let (update, open) = (outcome.update, outcome.open);
+        let turned = update <= rule.rotation && outcome.stretch <= rule.stretch;
+        if !(update <= CHORD && open <= rule.residual && (update <= rule.update || turned)) {
+            return Some(None);
+        }
+        if pass.projects {
+            joints.substitute(pass.level);
+            self.find_velocity(pass, blocks, update <= SURE, outcome.drift)?;
+        }
+        Some(Some(Fit {
+            update,
+            open,
+            calm: true,
+        }))
     }
 
     /// Solves for the joint forces and moves the bodies until the joints are closed. `bent` is how
@@ -141,7 +209,7 @@ impl Serial {
         let fresh = bent.is_none();
         let mut open = bent.unwrap_or(f64::INFINITY);
         let mut previous = f64::INFINITY;
-        let mut update = 0.0;
+        let (mut update, mut rounds) = (0.0, 0);
         for round in 0.. {
             let stuck = round > 1 && !(open < 0.5 * previous);
             if round > 0 && (open <= pass.rule.residual || stuck) {
@@ -153,8 +221,13 @@ impl Serial {
             if first && !(update <= CHORD) {
                 return None;
             }
+            rounds += 1;
         }
-        Some(Fit { update, open })
+        Some(Fit {
+            update,
+            open,
+            calm: rounds == 1,
+        })
     }
 
     /// Whether one more linearisation would change nothing that matters.
@@ -164,19 +237,21 @@ impl Serial {
         fit.open <= CLOSED * rule.residual && (fit.update <= rule.update || turned())
     }
 
-    /// The velocity that the joints allow; `sure` if one solve is known to be enough.
+    /// The velocity that the joints allow, which drift by so much in a step, m; `sure` if one solve is
+    /// known to be enough.
     fn find_velocity(
         &mut self,
         pass: &Pass,
         blocks: &mut Blocks,
         sure: bool,
-        bent: bool,
+        drift: f64,
     ) -> Option<()> {
         let joints = &mut self.joints;
-        let mut drift = joints.land(pass, blocks, bent)?;
         let tolerance = (DRIFT * pass.rule.residual).max(LEFT * drift);
-        let mut previous = f64::INFINITY;
+        let (mut drift, mut previous) = (drift, f64::INFINITY);
         let mut sure = sure;
+        let mut ended = false;
+        let mut solves = 0;
         for round in 0..PASSES {
             if round > 0 && drift <= tolerance {
                 break;
@@ -188,12 +263,24 @@ impl Serial {
             // A solve leaves no larger part than the one before did.
             sure |= round > 0 && drift * drift <= CERTAIN * tolerance * previous;
             previous = drift;
+            solves += 1;
+            // As many solves as for the last step are likely to be enough.
+            ended = sure || solves >= self.solves;
+            let ask = Ask {
+                first: round == 0,
+                drift: !sure,
+                end: ended,
+            };
+            drift = joints.project(pass, blocks, ask)?;
             if sure {
-                return joints.settle(pass, blocks, round == 0);
+                break;
             }
-            drift = joints.try_out(pass, blocks, round == 0);
         }
-        joints.settle_as_it_is(pass, blocks)
+        self.solves = solves;
+        match ended {
+            true => Some(()),
+            false => joints.settle_as_it_is(pass, blocks),
+        }
     }
 
     /// Everything is sound: the new state replaces the old one.
@@ -213,16 +300,20 @@ impl Serial {
             let shape = &self.joints.shape;
             let (eight, start) = (&shape.kind(block).eight, shape.firsts[block][0] as usize);
             let (held, mean) = (&mut state.held[start..], &mut state.multipliers[start..]);
+            // Most joints are hinges, and a loop of known length is none.
+            if eight.is_full {
+                let held: &mut [[f64; SIZE]] = held[..SIZE * LANES].as_chunks_mut().0;
+                let mean: &mut [[f64; SIZE]] = mean[..SIZE * LANES].as_chunks_mut().0;
+                for lane in 0..LANES {
+                    write_forces([first, second], lane, &mut held[lane], &mut mean[lane]);
+                }
+                continue;
+            }
             for lane in 0..eight.used {
                 let (start, count) = (eight.rows[lane].0 as usize, eight.rows[lane].1 as usize);
                 let held = &mut held[start..start + count];
                 let mean = &mut mean[start..start + count];
-                // Most joints are hinges, and a loop of known length is none.
-                if count == SIZE {
-                    write_forces([first, second], lane, &mut held[..SIZE], &mut mean[..SIZE]);
-                } else {
-                    write_forces([first, second], lane, held, mean);
-                }
+                write_forces([first, second], lane, held, mean);
             }
         }
         match self.joints.shape.hinges {

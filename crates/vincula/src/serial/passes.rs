@@ -1,11 +1,13 @@
 //! The passes over blocks of bodies and joints, each while the blocks next to it are at hand.
 
+use super::again::{Put, Span};
 use super::bodies::{self, Beside};
 use super::joints::Response;
 use super::pull::Acting;
 use super::ring::Ring;
-use super::shape::{Found, NO_ROWS, Rows, Shape};
+use super::shape::{Found, NO_ROWS, Rows, SIZE, Shape};
 use super::solver::{Solver, Way};
+use super::velocities;
 use super::walk::Visit;
 use crate::dual::axles::{Axes, NO_AXES, ROWS};
 use crate::dual::larger;
@@ -42,11 +44,15 @@ pub(super) struct Joints {
     pub shape: Shape,
     pub solver: Solver,
     /// What is found of the bodies.
-    ring: Ring,
+    pub ring: Ring,
+    /// Whether every pass finds bodies again (`again.rs`), so that only those at hand are kept.
+    pub finds_again: bool,
+    /// What is put down of them until then.
+    pub put: Vec<Put>,
     /// ℓ times the axes of the other bodies, in the frame of the rotation, m.
-    told: Vec<Axes>,
+    pub told: Vec<Axes>,
     /// Forces of the square rows at the end of the last step, times lengths, N m.
-    held: Vec<[Lane; ROWS]>,
+    pub held: Vec<[Lane; ROWS]>,
     /// How the bodies of two blocks that follow each other give way, in either half.
     responses: [Response; 4],
     /// Right-hand side of the next solve, then its solution.
@@ -55,8 +61,19 @@ pub(super) struct Joints {
     pub totals: [Vec<Rows>; 2],
 }
 
+/// What a solve for the velocity is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ask {
+    /// Whether it is the first one; its right-hand side is in the middle already.
+    pub first: bool,
+    /// How much the joints then drift.
+    pub drift: bool,
+    /// The end of the step.
+    pub end: bool,
+}
+
 /// A block and what is beside it.
-fn beside<'a>(
+pub(super) fn beside<'a>(
     pass: &Pass,
     shape: &'a Shape,
     ring: &'a mut Ring,
@@ -95,6 +112,8 @@ impl Joints {
         let blocks = shape.len();
         Joints {
             ring: Ring::new(blocks, solver.split),
+            finds_again: false,
+            put: Vec::new(),
             told: vec![NO_AXES; blocks],
             held: vec![[[0.0; LANES]; ROWS]; blocks + 1],
             responses: [const { Response::NONE }; 4],
@@ -105,10 +124,28 @@ impl Joints {
         }
     }
 
+    /// Where a block of bodies, and the axes that they were told, are while they are of interest.
+    pub fn slot(&self, block: usize) -> usize {
+        if self.finds_again {
+            self.ring.place(block)
+        } else {
+            block
+        }
+    }
+
     /// Reads the forces of the square rows of eight joints.
     fn read_held(&mut self, held: &[f64], block: usize) {
         let (eight, force) = (&self.shape.kind(block).eight, &mut self.held[block]);
         let held = &held[self.shape.firsts[block][0] as usize..];
+        if eight.is_full {
+            let held: &[[f64; SIZE]] = held[..SIZE * LANES].as_chunks().0;
+            for k in 0..ROWS {
+                for lane in 0..LANES {
+                    force[k][lane] = eight.length[lane] * held[lane][3 + k];
+                }
+            }
+            return;
+        }
         for lane in 0..eight.used {
             let (start, count) = eight.rows[lane];
             let rows = &held[start as usize..start as usize + count as usize];
@@ -124,7 +161,7 @@ impl Joints {
     pub fn prepare(&mut self, pass: &Pass, blocks: &mut Blocks) -> Option<()> {
         // Blocks that fly: those below the first one, and from the second on.
         let mut flown = [0, self.solver.count];
-        let sound = self.inwards(Way::Eliminate, |joints, visit| match visit {
+        let sound = self.inwards(pass.level, Way::Eliminate, |joints, visit| match visit {
             Visit::Bodies(block) => {
                 // A block needs to know where those beside it fly.
                 let sound = joints.around(block, &mut flown, |joints, block| {
@@ -144,11 +181,14 @@ impl Joints {
     }
 
     /// Where the bodies fly; false if one is crushed.
-    fn predict(&mut self, pass: &Pass, blocks: &mut Blocks, block: usize) -> bool {
+    pub fn predict(&mut self, pass: &Pass, blocks: &mut Blocks, block: usize) -> bool {
         let (level, scheme) = (pass.level, &pass.scheme);
         let (past, memory) = (&pass.state.blocks[block], &pass.state.memory[block]);
-        self.read_held(&pass.state.held, block);
-        let (n, found) = (&mut blocks.newton[block], self.ring.of_mut(block));
+        if pass.projects {
+            self.read_held(&pass.state.held, block);
+        }
+        let slot = self.slot(block);
+        let (n, found) = (&mut blocks.newton[slot], self.ring.of_mut(block));
         let (kind, kick) = (self.shape.kind(block), pass.kicks.of(block));
         match pass.projects {
             true => bodies::fly(level, kind, past, memory, kick, scheme, n, found),
@@ -164,11 +204,12 @@ impl Joints {
     /// What rows lose by turning, the motion without joints, and how the bodies give way to them.
     fn move_freely(&mut self, pass: &Pass, blocks: &mut Blocks, block: usize) {
         let (level, scheme) = (pass.level, &pass.scheme);
-        let n = &mut blocks.newton[block];
+        let slot = self.slot(block);
+        let n = &mut blocks.newton[slot];
         let response = self.response(block);
         let response = &mut self.responses[response];
         let (beside, found) = beside(pass, &self.shape, &mut self.ring, &self.held, block);
-        let (kind, told) = (self.shape.kind(block), &mut self.told[block]);
+        let (kind, told) = (self.shape.kind(block), &mut self.told[slot]);
         bodies::move_freely(level, &beside, kind, scheme, n, told, found, response);
     }
 
@@ -190,20 +231,16 @@ impl Joints {
     /// right-hand side is in the middle already if these are the `first` ones. Returns the largest
     /// change of an entry of A, and the largest gap, m.
     pub fn answer(&mut self, pass: &Pass, blocks: &mut Blocks, first: bool) -> [f64; 2] {
-        let (level, layout) = (pass.level, self.shape.layout);
+        let level = pass.level;
         let (mut update, mut open) = (0.0, 0.0);
         if !first {
-            self.substitute();
+            self.substitute(level);
         }
         self.outwards(level, |joints, visit| {
             match visit {
                 Visit::Bodies(block) => {
                     joints.keep_forces(0, block, first);
-                    let acting = Acting::on(layout, &joints.rows, block);
-                    let (socket, told) = (&joints.shape.kind(block).socket, &joints.told[block]);
-                    let (n, found) = (&mut blocks.newton[block], joints.ring.of_mut(block));
-                    let change = bodies::press(level, &acting, socket, told, n, found);
-                    update = larger(change, update);
+                    update = larger(joints.press(level, blocks, block), update);
                 }
                 Visit::Joints(block) => open = larger(joints.find_gaps(level, block), open),
             }
@@ -212,8 +249,18 @@ impl Joints {
         [update, open]
     }
 
+    /// Moves the bodies by the forces that were solved for; returns the largest change of an entry
+    /// of A.
+    pub fn press(&mut self, level: Level, blocks: &mut Blocks, block: usize) -> f64 {
+        let slot = self.slot(block);
+        let acting = Acting::on(self.shape.layout, &self.rows, block);
+        let (socket, told) = (&self.shape.kind(block).socket, &self.told[slot]);
+        let (n, found) = (&mut blocks.newton[slot], self.ring.of_mut(block));
+        bodies::press(level, &acting, socket, told, n, found)
+    }
+
     /// Right-hand side of a block of joints: how far they are open; returns the largest, m.
-    fn find_gaps(&mut self, level: Level, block: usize) -> f64 {
+    pub fn find_gaps(&mut self, level: Level, block: usize) -> f64 {
         let [last, own] = ends(&self.shape, &self.ring, block);
         let (layout, eight) = (self.shape.layout, &self.shape.kind(block).eight);
         bodies::find_gaps(level, layout, last, own, eight, &mut self.rows[block])
@@ -241,7 +288,7 @@ impl Joints {
         } else {
             [0, count]
         };
-        let sound = self.inwards(Way::Substitute, |joints, visit| match visit {
+        let sound = self.inwards(pass.level, Way::Substitute, |joints, visit| match visit {
             Visit::Bodies(block) => {
                 // A block needs to know where the axes beside it are, which may be forgotten.
                 joints.around(block, &mut known, |joints, block| {
@@ -260,47 +307,71 @@ impl Joints {
         sound.then_some(drift)
     }
 
-    fn land_block(&mut self, pass: &Pass, blocks: &mut Blocks, block: usize, bent: bool) -> bool {
+    pub fn land_block(
+        &mut self,
+        pass: &Pass,
+        blocks: &mut Blocks,
+        block: usize,
+        bent: bool,
+    ) -> bool {
         let (level, scheme) = (pass.level, &pass.scheme);
         let (kind, kick) = (self.shape.kind(block), pass.kicks.of(block));
+        let slot = self.slot(block);
         let (beside, found) = beside(pass, &self.shape, &mut self.ring, &self.held, block);
-        let (n, told) = (&mut blocks.newton[block], &mut self.told[block]);
+        let (n, told) = (&mut blocks.newton[slot], &mut self.told[slot]);
         if !bent {
-            return bodies::land(level, &beside, kind, kick, scheme, n, told, found);
+            return velocities::land(level, &beside, kind, kick, scheme, n, told, found);
         }
         let params = &kind.params;
         ordinary::look_up(level, n);
         let sound = tempered::turn_velocity(level, params, scheme, false, n);
         tempered::project_free(level, params, kick, scheme, n);
-        bodies::meet(level, &beside, &kind.socket, n, told, found);
+        velocities::meet(level, &beside, &kind.socket, n, told, found);
         sound
     }
 
-    fn find_drifts(&mut self, pass: &Pass, block: usize) -> f64 {
+    pub fn find_drifts(&mut self, pass: &Pass, block: usize) -> f64 {
         let [last, own] = ends(&self.shape, &self.ring, block);
         let (level, layout, h) = (pass.level, self.shape.layout, pass.scheme.h);
         let eight = &self.shape.kind(block).eight;
-        bodies::find_drifts(level, layout, last, own, eight, h, &mut self.rows[block])
+        velocities::find_drifts(level, layout, last, own, eight, h, &mut self.rows[block])
     }
 
-    /// Solves, and finds how much the joints then drift in a step under all forces of the velocity
-    /// solve, m. The right-hand side is in the middle already if these are the `first` ones.
-    pub fn try_out(&mut self, pass: &Pass, blocks: &Blocks, first: bool) -> f64 {
-        let (level, layout) = (pass.level, self.shape.layout);
+    /// Solves for the velocity, and finds how much the joints then drift in a step under all forces,
+    /// m, or writes the end of the step, as it is asked. Nothing if that is not finite.
+    pub fn project(&mut self, pass: &Pass, blocks: &mut Blocks, ask: Ask) -> Option<f64> {
         let mut drift = 0.0;
-        self.go_on(level, first, |joints, visit| {
-            match visit {
-                Visit::Bodies(block) => {
-                    let acting = Acting::on(layout, &joints.totals[1], block);
-                    let (socket, told) = (&joints.shape.kind(block).socket, &joints.told[block]);
-                    let (n, found) = (&blocks.newton[block], joints.ring.of_mut(block));
-                    bodies::try_out(level, &acting, socket, told, &pass.scheme, n, found);
-                }
-                Visit::Joints(block) => drift = larger(joints.find_drifts(pass, block), drift),
+        let mut taken = Span::at(self.solver.split);
+        let sound = self.go_on(pass.level, ask.first, |joints, visit| match visit {
+            Visit::Bodies(block) => {
+                joints.take_up(pass, blocks, &mut taken, block);
+                joints.project_block(pass, blocks, ask, block)
             }
-            true
+            Visit::Joints(block) if ask.drift => {
+                drift = larger(joints.find_drifts(pass, block), drift);
+                true
+            }
+            Visit::Joints(_) => true,
         });
-        drift
+        sound.then_some(drift)
+    }
+
+    fn project_block(&mut self, pass: &Pass, blocks: &mut Blocks, ask: Ask, block: usize) -> bool {
+        let (level, scheme, slot) = (pass.level, &pass.scheme, self.slot(block));
+        let acting = Acting::on(self.shape.layout, &self.totals[1], block);
+        let (kind, told) = (self.shape.kind(block), &self.told[slot]);
+        let (n, found) = (&blocks.newton[slot], self.ring.of_mut(block));
+        let next = (&mut blocks.next[block], &mut blocks.memory[block]);
+        match (ask.drift, ask.end) {
+            (true, true) => {
+                velocities::settle_and_try(level, &acting, kind, told, scheme, n, next, found)
+            }
+            (false, _) => velocities::settle(level, &acting, kind, told, scheme, n, next),
+            (true, false) => {
+                velocities::try_out(level, &acting, &kind.socket, told, scheme, n, found);
+                true
+            }
+        }
     }
 
     /// Solves for more forces of the velocity, and visits what acts under all of them.
@@ -311,7 +382,7 @@ impl Joints {
         mut visit: impl FnMut(&mut Joints, Visit) -> bool,
     ) -> bool {
         if !first {
-            self.substitute();
+            self.substitute(level);
         }
         let (count, split) = (self.solver.count, self.solver.split);
         self.outwards(level, |joints, what| {
@@ -329,21 +400,20 @@ impl Joints {
         })
     }
 
-    /// Solves, and writes the end of the step with the velocity under all forces; nothing if it
-    /// is not finite.
-    pub fn settle(&mut self, pass: &Pass, blocks: &mut Blocks, first: bool) -> Option<()> {
-        let sound = self.go_on(pass.level, first, |joints, visit| match visit {
-            Visit::Bodies(block) => joints.settle_block(pass, blocks, block),
-            Visit::Joints(_) => true,
-        });
-        sound.then_some(())
-    }
-
-    /// The same with the forces at hand.
+    /// Writes the end of the step under the forces at hand; nothing if it is not finite.
     pub fn settle_as_it_is(&mut self, pass: &Pass, blocks: &mut Blocks) -> Option<()> {
         let mut all = 0..self.solver.count;
-        all.all(|block| self.settle_block(pass, blocks, block))
-            .then_some(())
+        let mut taken = Span::at(0);
+        let ask = Ask {
+            first: false,
+            drift: false,
+            end: true,
+        };
+        all.all(|block| {
+            self.take_up(pass, blocks, &mut taken, block);
+            self.project_block(pass, blocks, ask, block)
+        })
+        .then_some(())
     }
 
     /// Writes the end of a step that projects no velocity; nothing if it is not finite.
@@ -361,17 +431,8 @@ impl Joints {
         sound.then_some(())
     }
 
-    fn settle_block(&self, pass: &Pass, blocks: &mut Blocks, block: usize) -> bool {
-        let (level, layout, scheme) = (pass.level, self.shape.layout, &pass.scheme);
-        let acting = Acting::on(layout, &self.totals[1], block);
-        let (kind, told) = (self.shape.kind(block), &self.told[block]);
-        let n = &blocks.newton[block];
-        let (state, memory) = (&mut blocks.next[block], &mut blocks.memory[block]);
-        bodies::settle(level, &acting, kind, told, scheme, n, state, memory)
-    }
-
     /// Keeps the forces of a block that were solved for: the first ones, or in addition.
-    fn keep_forces(&mut self, which: usize, block: usize, first: bool) {
+    pub fn keep_forces(&mut self, which: usize, block: usize, first: bool) {
         let (total, rows) = (&mut self.totals[which][block], &self.rows[block]);
         if first {
             *total = *rows;

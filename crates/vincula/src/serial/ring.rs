@@ -4,7 +4,7 @@ use super::shape::Found;
 
 /// Blocks of a half that are remembered: more than a pass has visited on the left before it first
 /// looks at the right.
-const KEPT: usize = 32;
+pub(super) const KEPT: usize = 32;
 
 /// The last blocks of both halves.
 pub(super) struct Ring {
@@ -31,7 +31,8 @@ impl Ring {
         self.kept == self.count
     }
 
-    fn place(&self, block: usize) -> usize {
+    /// Where a block is while it is remembered.
+    pub fn place(&self, block: usize) -> usize {
         usize::from(block >= self.split) * self.kept + block % self.kept
     }
 

@@ -90,6 +90,8 @@ pub(super) struct Eight {
     pub in_use: Lane,
     /// Where the rows of a joint are, after the first one of the block, and their number.
     pub rows: [(u8, u8); LANES],
+    /// Whether all joints are in use and have all rows.
+    pub is_full: bool,
 }
 
 /// Constants of a block of bodies and of the joints before them.
@@ -115,6 +117,7 @@ impl Kind {
                 used: 0,
                 in_use: [0.0; LANES],
                 rows: [(0, 0); LANES],
+                is_full: false,
             },
         }
     }
@@ -247,6 +250,9 @@ impl Shape {
             let after = row - firsts[block][0];
             all[block].eight.rows[lane] = (after as u8, 3 + squares.len() as u8);
             row += joint.dual_rows() as u32;
+        }
+        for Kind { eight, .. } in &mut all {
+            eight.is_full = eight.rows.iter().all(|(_, count)| *count as usize == SIZE);
         }
         // The world does not move.
         world.flown = world.world;

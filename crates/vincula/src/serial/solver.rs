@@ -56,6 +56,38 @@ fn solve_lanes(nodes: &[BraidNode<SIZE>], rows: &mut [Rows]) {
     braid::solve(nodes, rows);
 }
 
+kernel! {
+    fn eliminate_along(lace: &mut Lace<SIZE>, stretch: Range<usize>, nodes: &Ends<'_, SIZE>, rows: &mut [Rows]) = eliminate_lace
+}
+
+#[inline(always)]
+fn eliminate_lace(
+    lace: &mut Lace<SIZE>,
+    stretch: Range<usize>,
+    nodes: &Ends<'_, SIZE>,
+    rows: &mut [Rows],
+) {
+    lace.eliminate(stretch, nodes, rows);
+}
+
+kernel! {
+    fn go_in_along(lace: &mut Lace<SIZE>, stretch: Range<usize>, rows: &mut [Rows]) = go_in_lace
+}
+
+#[inline(always)]
+fn go_in_lace(lace: &mut Lace<SIZE>, stretch: Range<usize>, rows: &mut [Rows]) {
+    lace.go_in(stretch, rows);
+}
+
+kernel! {
+    fn go_out_along(lace: &mut Lace<SIZE>, stretch: Range<usize>, rows: &mut [Rows]) = go_out_lace
+}
+
+#[inline(always)]
+fn go_out_lace(lace: &mut Lace<SIZE>, stretch: Range<usize>, rows: &mut [Rows]) {
+    lace.go_out(stretch, rows);
+}
+
 impl Solver {
     pub fn new(shape: &Shape) -> Solver {
         let (joints, count) = (shape.joints, shape.len());
@@ -113,18 +145,17 @@ impl Solver {
     }
 
     /// Goes from the ends to the middle, a stretch at a time.
-    pub fn go_in(&mut self, way: Way, stretch: Range<usize>, rows: &mut [Rows]) {
+    pub fn go_in(&mut self, level: Level, way: Way, stretch: Range<usize>, rows: &mut [Rows]) {
         let Some(lace) = &mut self.lace else { return };
-        // A recurrence on two numbers at a time: wider instructions do not help it.
         match way {
-            Way::Substitute => lace.go_in(stretch, rows),
+            Way::Substitute => go_in_along(level, lace, stretch, rows),
             Way::Eliminate => {
                 let [left, right] = &self.halves;
                 let nodes = Ends {
                     halves: [left, right],
                     split: self.split,
                 };
-                lace.eliminate(stretch, &nodes, rows);
+                eliminate_along(level, lace, stretch, &nodes, rows);
             }
         }
     }
@@ -150,9 +181,9 @@ impl Solver {
     }
 
     /// Goes back to the ends, a stretch at a time.
-    pub fn go_out(&mut self, stretch: Range<usize>, rows: &mut [Rows]) {
+    pub fn go_out(&mut self, level: Level, stretch: Range<usize>, rows: &mut [Rows]) {
         if let Some(lace) = &mut self.lace {
-            lace.go_out(stretch, rows);
+            go_out_along(level, lace, stretch, rows);
         }
     }
 }

@@ -121,6 +121,59 @@ fn so_does_a_long_one() {
     }
 }
 
+/// A chain of hinges that swings in a plane, after some steps, in which bodies were found again or
+/// kept; how many of the steps found them again, and how many solves the last velocity took.
+fn swing(links: usize, finds_again: bool, integrator: Integrator, h: f64) -> (State, [usize; 2]) {
+    let mut builder = ModelBuilder::new();
+    builder.gravity(DVec3::new(0.0, 0.0, -9.81));
+    let mut last = Endpoint::World;
+    for k in 0..links {
+        let half_extents = DVec3::new(0.1, 0.02, 0.02 + 0.01 * (k % 3) as f64);
+        let tip = DVec3::X * 0.2 * k as f64;
+        let body = BodyDef::new(k.to_string(), Shape::Box { half_extents }, 1000.0);
+        let body = builder.body(body.at(tip + DVec3::X * 0.1));
+        builder.joint(JointDef::hinge(k.to_string(), last, body, tip, DVec3::Y));
+        last = Endpoint::Body(body);
+    }
+    let model = builder.build().expect("a chain");
+    let mut work = Workspace::whole(&model, Settings::with_integrator(integrator));
+    let (control, mut state) = (Control::new(&model), model.initial_state());
+    let (mut again, mut solves) = (0, 0);
+    for _ in 0..100 {
+        let serial = work.serial.as_mut().expect("a serial mechanism");
+        (serial.calm, serial.finds_again) = (finds_again, finds_again);
+        step(&model, &mut state, &control, &mut work, h).expect("a sound step");
+        let serial = work.serial.as_ref().expect("still one");
+        again += usize::from(serial.joints.finds_again);
+        solves = solves.max(serial.solves);
+    }
+    (state, [again, solves])
+}
+
+#[test]
+fn bodies_that_are_found_again_are_the_ones_that_were_kept() {
+    for integrator in [Integrator::Tempered, Integrator::LinearEuler] {
+        for links in [512, 515, 520, 577, 640, 1003] {
+            let (kept, [none, _]) = swing(links, false, integrator, 1e-3);
+            let (again, [most, _]) = swing(links, true, integrator, 1e-3);
+            assert!(kept == again, "{links} links");
+            assert_eq!([none, most], [0, 100], "{links} links");
+        }
+        // Some steps end with the first velocity that was solved for, and some do not.
+        let (kept, _) = swing(600, false, integrator, 5e-3);
+        let (again, [some, solves]) = swing(600, true, integrator, 5e-3);
+        assert!(kept == again);
+        assert!(some > 0);
+        assert_eq!(solves > 1, integrator == Integrator::Tempered, "{solves}");
+        // Large steps ask for more than one solve, and are made with what was kept.
+        let (kept, _) = swing(600, false, integrator, 0.02);
+        let (again, [some, _]) = swing(600, true, integrator, 0.02);
+        assert!(kept == again);
+        let linear = integrator == Integrator::LinearEuler;
+        assert!(linear || some < 100, "{some} steps");
+    }
+}
+
 #[test]
 fn so_do_eight_side_by_side() {
     for links in [2, 3, 7, 10] {

@@ -15,7 +15,12 @@ pub(super) enum Visit {
 impl Joints {
     /// Visits all bodies and joints from the ends to the middle, and goes on with the solution
     /// behind; false as soon as a visit is.
-    pub fn inwards(&mut self, way: Way, mut visit: impl FnMut(&mut Joints, Visit) -> bool) -> bool {
+    pub fn inwards(
+        &mut self,
+        level: Level,
+        way: Way,
+        mut visit: impl FnMut(&mut Joints, Visit) -> bool,
+    ) -> bool {
         let (count, split) = (self.solver.count, self.solver.split);
         // Bodies below the first one, and from the second on, have been visited.
         let [mut left, mut right] = [0, count];
@@ -44,7 +49,7 @@ impl Joints {
                     return false;
                 }
             }
-            self.solver.go_in(way, stretch, &mut self.rows);
+            self.solver.go_in(level, way, stretch, &mut self.rows);
         }
         true
     }
@@ -59,7 +64,7 @@ impl Joints {
         let [mut left, mut right] = [split, split];
         self.solver.turn(level, &mut self.rows);
         for stretch in self.solver.stretches().rev() {
-            self.solver.go_out(stretch.clone(), &mut self.rows);
+            self.solver.go_out(level, stretch.clone(), &mut self.rows);
             while left > 0 && self.solver.knows(&stretch, left - 1) {
                 left -= 1;
                 if !visit(self, Visit::Bodies(left))
@@ -80,9 +85,10 @@ impl Joints {
     }
 
     /// Takes the right-hand side to the middle where no visit did.
-    pub fn substitute(&mut self) {
+    pub fn substitute(&mut self, level: Level) {
         for stretch in self.solver.stretches() {
-            self.solver.go_in(Way::Substitute, stretch, &mut self.rows);
+            self.solver
+                .go_in(level, Way::Substitute, stretch, &mut self.rows);
         }
     }
 

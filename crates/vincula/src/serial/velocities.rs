@@ -1,0 +1,246 @@
+//! How fast eight bodies and their joints move at the new pose, and the projection of their velocity:
+//! the second half of an ordinary step.
+
+use super::again::Put;
+use super::bodies::{Beside, find_axes_lanes, tell};
+use super::joints;
+use super::pull::{Acting, AtSocket};
+use super::shape::{Eight, Found, Kind, Layout, Rows, Socket};
+use crate::dual::axles::{ALL, Axes};
+use crate::dual::ports::find_velocities_lanes;
+use crate::integrate::Scheme;
+use crate::integrate::kicks::KickBlock;
+use crate::integrate::newton::{NewtonBlock, Pull, invert_lanes, polar_lanes};
+use crate::integrate::ordinary::{Motion, Seen, land_lanes, settle_seen, settle_under};
+use crate::kernel;
+use crate::math::lanes::{LANES, copy, flush, gather, scatter};
+use crate::math::small::*;
+use crate::model::{MemoryBlock, StateBlock};
+
+kernel! {
+    /// The velocity before its projection. False when a body is crushed.
+    pub(super) fn land(beside: &Beside<'_>, kind: &Kind, kick: &KickBlock, scheme: &Scheme, n: &mut NewtonBlock, told: &mut Axes, found: &mut Found) -> bool = land_all
+}
+
+#[inline(always)]
+fn land_all(
+    beside: &Beside<'_>,
+    kind: &Kind,
+    kick: &KickBlock,
+    scheme: &Scheme,
+    n: &mut NewtonBlock,
+    told: &mut Axes,
+    found: &mut Found,
+) -> bool {
+    // As the next state will be, from which it may be taken up again.
+    flush(&mut n.a);
+    if !land_lanes(&kind.params, kick, scheme, n) {
+        return false;
+    }
+    meet_lanes(beside, &kind.socket, n, told, found);
+    true
+}
+
+kernel! {
+    /// Tells the bodies the axes of the others at the new pose, and finds how fast their points and
+    /// axes move.
+    pub(super) fn meet(beside: &Beside<'_>, socket: &Socket, n: &NewtonBlock, told: &mut Axes, found: &mut Found) = meet_lanes
+}
+
+#[inline(always)]
+fn meet_lanes(
+    beside: &Beside<'_>,
+    socket: &Socket,
+    n: &NewtonBlock,
+    told: &mut Axes,
+    found: &mut Found,
+) {
+    tell_again_lanes(beside, n, told, found);
+    find_velocities_lanes(n, &socket.points, &mut found.velocity);
+    for lane in 0..LANES {
+        let rate: M3 = gather(&n.w, lane);
+        for k in 0..ALL {
+            let moving = mul_vec(&rate, &gather(&socket.own[k], lane));
+            found.rate[k][lane] = dot(&gather(&told[k], lane), &moving);
+        }
+    }
+}
+
+kernel! {
+    /// Tells the bodies the axes of the others at the new pose once more.
+    pub(super) fn tell_again(beside: &Beside<'_>, n: &NewtonBlock, told: &mut Axes, found: &Found) = tell_again_lanes
+}
+
+#[inline(always)]
+fn tell_again_lanes(beside: &Beside<'_>, n: &NewtonBlock, told: &mut Axes, found: &Found) {
+    let Beside {
+        last,
+        next,
+        lengths,
+        ..
+    } = beside;
+    let (last, own, next) = (&last.world, &found.world, &next.world);
+    match beside.layout {
+        Layout::InLine => tell::<true>(last, own, next, *lengths, &n.rot, told),
+        Layout::Beside => tell::<false>(last, own, next, *lengths, &n.rot, told),
+    }
+}
+
+kernel! {
+    /// Puts down bodies that have landed.
+    pub(super) fn put_down(n: &NewtonBlock, put: &mut Put, next: &mut StateBlock) = put_down_lanes
+}
+
+#[inline(always)]
+fn put_down_lanes(n: &NewtonBlock, put: &mut Put, next: &mut StateBlock) {
+    copy(&n.w, &mut put.w);
+    copy(&n.v, &mut put.v);
+    copy(&n.geometric, &mut put.geometric);
+    copy(&n.a, &mut next.a);
+    copy(&n.t, &mut next.t);
+}
+
+kernel! {
+    /// Takes up bodies that were put down. False if one is crushed.
+    pub(super) fn take_up(kind: &Kind, scheme: &Scheme, put: &Put, next: &StateBlock, past: &MemoryBlock, n: &mut NewtonBlock, found: &mut Found) -> bool = take_up_lanes
+}
+
+#[inline(always)]
+fn take_up_lanes(
+    kind: &Kind,
+    scheme: &Scheme,
+    put: &Put,
+    next: &StateBlock,
+    past: &MemoryBlock,
+    n: &mut NewtonBlock,
+    found: &mut Found,
+) -> bool {
+    copy(&put.w, &mut n.w);
+    copy(&put.v, &mut n.v);
+    copy(&put.geometric, &mut n.geometric);
+    copy(&next.a, &mut n.a);
+    copy(&next.t, &mut n.t);
+    copy(&past.slow, &mut n.slow);
+    invert_lanes(&kind.params, scheme, n);
+    find_axes_lanes(&kind.socket, n, found);
+    polar_lanes(&n.a, &mut n.rot)
+}
+
+kernel! {
+    /// How fast the points and axes of bodies would move under the forces of the joints before and
+    /// after them.
+    pub(super) fn try_out(acting: &Acting<'_>, socket: &Socket, told: &Axes, scheme: &Scheme, n: &NewtonBlock, found: &mut Found) = try_out_lanes
+}
+
+#[inline(always)]
+fn try_out_lanes(
+    acting: &Acting<'_>,
+    socket: &Socket,
+    told: &Axes,
+    scheme: &Scheme,
+    n: &NewtonBlock,
+    found: &mut Found,
+) {
+    let pull = AtSocket::new(acting, socket, told);
+    let per_h = scheme.gamma;
+    for lane in 0..LANES {
+        let rot: M3 = gather(&n.rot, lane);
+        let inverse = n.inverse_of(lane);
+        let (load, thrust) = pull.on(&rot, lane);
+        let rate = axpy9(&gather(&n.w, lane), per_h, &inverse.solve(&load));
+        let v = axpy(&gather(&n.v, lane), per_h * inverse.translation, &thrust);
+        let mut watch = Watch {
+            socket,
+            told,
+            found,
+        };
+        watch.see(&Motion { rot, rate, v }, lane);
+    }
+}
+
+/// Finds how fast points and axes move, and the rows with them.
+struct Watch<'a> {
+    socket: &'a Socket,
+    told: &'a Axes,
+    found: &'a mut Found,
+}
+
+impl Seen for Watch<'_> {
+    #[inline(always)]
+    fn see(&mut self, motion: &Motion, lane: usize) {
+        let Motion { rot, rate, v } = motion;
+        for (point, velocity) in self.socket.points.iter().zip(&mut self.found.velocity) {
+            let local = mul_vec(rate, &gather(point, lane));
+            scatter(velocity, lane, &add(&mul_vec(rot, &local), v));
+        }
+        for k in 0..ALL {
+            let moving = mul_vec(rate, &gather(&self.socket.own[k], lane));
+            self.found.rate[k][lane] = dot(&gather(&self.told[k], lane), &moving);
+        }
+    }
+}
+
+kernel! {
+    /// Writes the end of the step as [`settle`] does, and finds how fast points and axes move as
+    /// [`try_out`] does.
+    pub(super) fn settle_and_try(acting: &Acting<'_>, kind: &Kind, told: &Axes, scheme: &Scheme, n: &NewtonBlock, next: (&mut StateBlock, &mut MemoryBlock), found: &mut Found) -> bool = settle_and_try_lanes
+}
+
+#[inline(always)]
+fn settle_and_try_lanes(
+    acting: &Acting<'_>,
+    kind: &Kind,
+    told: &Axes,
+    scheme: &Scheme,
+    n: &NewtonBlock,
+    (state, memory): (&mut StateBlock, &mut MemoryBlock),
+    found: &mut Found,
+) -> bool {
+    let Kind { params, socket, .. } = kind;
+    let pull = AtSocket::new(acting, socket, told);
+    let mut watch = Watch {
+        socket,
+        told,
+        found,
+    };
+    settle_seen(params, scheme, &pull, n, state, memory, &mut watch)
+}
+
+kernel! {
+    /// How eight joints drift in a step; returns the largest drift, m.
+    pub(super) fn find_drifts(layout: Layout, last: &Found, own: &Found, eight: &Eight, h: f64, rows: &mut Rows) -> f64 = find_drifts_lanes
+}
+
+#[inline(always)]
+fn find_drifts_lanes(
+    layout: Layout,
+    last: &Found,
+    own: &Found,
+    eight: &Eight,
+    h: f64,
+    rows: &mut Rows,
+) -> f64 {
+    match layout {
+        Layout::InLine => joints::find_drifts::<true>(last, own, eight, h, rows),
+        Layout::Beside => joints::find_drifts::<false>(last, own, eight, h, rows),
+    }
+}
+
+kernel! {
+    /// Adds the response to the forces of the joints before and after the bodies to their velocity,
+    /// and writes the end of the step. False if a body is not finite.
+    pub(super) fn settle(acting: &Acting<'_>, kind: &Kind, told: &Axes, scheme: &Scheme, n: &NewtonBlock, next: (&mut StateBlock, &mut MemoryBlock)) -> bool = settle_lanes
+}
+
+#[inline(always)]
+fn settle_lanes(
+    acting: &Acting<'_>,
+    kind: &Kind,
+    told: &Axes,
+    scheme: &Scheme,
+    n: &NewtonBlock,
+    (state, memory): (&mut StateBlock, &mut MemoryBlock),
+) -> bool {
+    let pull = AtSocket::new(acting, &kind.socket, told);
+    settle_under(&kind.params, scheme, &pull, n, state, memory)
+}
