@@ -27,7 +27,7 @@ const GOLDEN: [(&str, Integrator, u64); 8] = [
     ("ball tree", Integrator::Tempered, 0xf9b98a3ba2f0d1d4),
     ("free boxes", Integrator::Tempered, 0xbfffe7d2dafe23ca),
     ("heavy chain", Integrator::Tempered, 0xcbfa3b46c5d0ac38),
-    ("hinge tree", Integrator::Tempered, 0x9a6ca9674ad0d03b),
+    ("hinge tree", Integrator::Tempered, 0xf9f5504d7e5b75cc),
     ("hinge tree", Integrator::Rattle, 0xc366d233700839c8),
     ("sprung tree", Integrator::Tempered, 0xfd783c09bf72ccdb),
     ("pendulum", Integrator::LinearEuler, 0x4c05ef8056096dfd),

@@ -22,7 +22,7 @@
 use super::{Scheme, Tempering};
 use crate::body::affine::{Affine, strain};
 use crate::kernel;
-use crate::math::lanes::{LANES, Lane, flush, gather, scatter};
+use crate::math::lanes::{LANES, Lane, flush, gather, largest, scatter};
 use crate::math::rotation::log;
 use crate::math::small::*;
 use crate::model::{MemoryBlock, ParamBlock, StateBlock};
@@ -428,6 +428,22 @@ fn project_add_lanes(first: bool, scheme: &Scheme, n: &mut NewtonBlock) {
         scatter(&mut n.load, lane, &[0.0; 9]);
         scatter(&mut n.thrust, lane, &[0.0; 3]);
     }
+}
+
+kernel! {
+    /// The largest velocity that [`project_add`] would give a body, m/s.
+    pub fn given(scheme: &Scheme, n: &NewtonBlock) -> f64 = given_lanes
+}
+
+#[inline(always)]
+fn given_lanes(scheme: &Scheme, n: &NewtonBlock) -> f64 {
+    let mut given = [0.0; LANES];
+    for lane in 0..LANES {
+        let thrust: V3 = gather(&n.thrust, lane);
+        let most = thrust[0].abs().max(thrust[1].abs()).max(thrust[2].abs());
+        given[lane] = n.inverse_of(lane).translation / scheme.h * most;
+    }
+    largest(&given)
 }
 
 kernel! {

@@ -11,7 +11,7 @@
 //!    drift measured.
 
 use super::bodies;
-use super::passes::{Blocks, Joints, Pass, beside};
+use super::passes::{Blocks, Drift, Joints, Pass, beside};
 use super::pull::Acting;
 use super::velocities;
 use super::walk::Visit;
@@ -89,9 +89,9 @@ pub(super) struct Outcome {
     /// Largest change of an entry of A, and the most that it stretches a body.
     pub update: f64,
     pub stretch: f64,
-    /// Largest gap that is left, and the largest drift in a step, m.
+    /// Largest gap that is left, m.
     pub open: f64,
-    pub drift: f64,
+    pub drift: Drift,
 }
 
 impl Joints {
@@ -117,7 +117,14 @@ impl Joints {
                 joints.press_again(pass, blocks, block, &mut outcome);
                 pressed.enter(block);
                 !pass.projects
-                    || joints.land_behind(pass, blocks, &pressed, &mut landed, false, &mut outcome)
+                    || joints.land_behind(
+                        pass,
+                        blocks,
+                        &pressed,
+                        &mut landed,
+                        false,
+                        &mut outcome.drift,
+                    )
             }
             Visit::Joints(block) => {
                 outcome.open = larger(joints.find_gaps(level, block), outcome.open);
@@ -126,7 +133,14 @@ impl Joints {
         });
         let sound = sound
             && (!pass.projects
-                || self.land_behind(pass, blocks, &pressed, &mut landed, true, &mut outcome));
+                || self.land_behind(
+                    pass,
+                    blocks,
+                    &pressed,
+                    &mut landed,
+                    true,
+                    &mut outcome.drift,
+                ));
         sound.then_some(outcome)
     }
 
@@ -145,7 +159,7 @@ impl Joints {
             let n = &mut blocks.newton[slot];
             bodies::move_again(level, &beside, kind, scheme, n, told, found);
         }
-        self.keep_forces(0, block, true);
+        self.keep_forces(block, true);
         if !pass.projects {
             let acting = Acting::on(self.shape.layout, &self.rows, block);
             let (socket, told) = (&self.shape.kind(block).socket, &self.told[slot]);
@@ -172,7 +186,7 @@ impl Joints {
         pressed: &Span,
         landed: &mut Span,
         last: bool,
-        outcome: &mut Outcome,
+        drift: &mut Drift,
     ) -> bool {
         let count = self.solver.count;
         let ready = |block: usize| {
@@ -182,29 +196,35 @@ impl Joints {
         while landed.from > 0 && ready(landed.from - 1) {
             landed.from -= 1;
             let block = landed.from;
-            if !self.land_and_put_down(pass, blocks, block) {
+            if !self.land_and_put_down(pass, blocks, block, drift) {
                 return false;
             }
             if block + 1 < landed.to {
-                outcome.drift = larger(self.find_drifts(pass, block + 1), outcome.drift);
+                drift.most = larger(self.find_drifts(pass, block + 1), drift.most);
             }
             if block == 0 {
-                outcome.drift = larger(self.find_drifts(pass, 0), outcome.drift);
+                drift.most = larger(self.find_drifts(pass, 0), drift.most);
             }
         }
         while landed.to < count && ready(landed.to) {
             let block = landed.to;
             landed.to += 1;
-            if !self.land_and_put_down(pass, blocks, block) {
+            if !self.land_and_put_down(pass, blocks, block, drift) {
                 return false;
             }
-            outcome.drift = larger(self.find_drifts(pass, block), outcome.drift);
+            drift.most = larger(self.find_drifts(pass, block), drift.most);
         }
         true
     }
 
-    fn land_and_put_down(&mut self, pass: &Pass, blocks: &mut Blocks, block: usize) -> bool {
-        let sound = self.land_block(pass, blocks, block, false);
+    fn land_and_put_down(
+        &mut self,
+        pass: &Pass,
+        blocks: &mut Blocks,
+        block: usize,
+        drift: &mut Drift,
+    ) -> bool {
+        let sound = self.land_block(pass, blocks, block, false, drift);
         let n = &blocks.newton[self.slot(block)];
         velocities::put_down(pass.level, n, &mut self.put[block], &mut blocks.next[block]);
         sound

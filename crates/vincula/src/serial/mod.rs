@@ -40,7 +40,7 @@ use crate::model::{Model, State};
 use crate::settings::Settings;
 use crate::step::{BENT, CHORD, CLOSED, DRIFT, LEFT, PASSES, SURE, StepReport};
 use crate::workspace::Workspace;
-use passes::{Ask, Blocks, Joints, Pass};
+use passes::{Ask, Blocks, Drift, Joints, Pass};
 use shape::{Rows, SIZE, Shape};
 use solver::Solver;
 
@@ -63,9 +63,6 @@ const _: () = assert!(
     LONG >= 2 * ring::KEPT,
     "found again, bodies are kept in a ring"
 );
-
-/// Part of the tolerance that a solve is expected to leave where its end is not measured.
-const CERTAIN: f64 = 0.5;
 
 /// Blocks of bodies from which on it takes less time to find them again than to keep them: what
 /// is kept of them no longer fits into the second cache.
@@ -244,12 +241,11 @@ impl Serial {
         pass: &Pass,
         blocks: &mut Blocks,
         sure: bool,
-        drift: f64,
+        drift: Drift,
     ) -> Option<()> {
         let joints = &mut self.joints;
-        let tolerance = (DRIFT * pass.rule.residual).max(LEFT * drift);
-        let (mut drift, mut previous) = (drift, f64::INFINITY);
-        let mut sure = sure;
+        let tolerance = (DRIFT * pass.rule.residual).max(LEFT * pass.scheme.h * drift.given);
+        let (mut drift, mut previous) = (drift.most, f64::INFINITY);
         let mut ended = false;
         let mut solves = 0;
         for round in 0..PASSES {
@@ -260,8 +256,6 @@ impl Serial {
                 // The matrix has to be renewed.
                 return None;
             }
-            // A solve leaves no larger part than the one before did.
-            sure |= round > 0 && drift * drift <= CERTAIN * tolerance * previous;
             previous = drift;
             solves += 1;
             // As many solves as for the last step are likely to be enough.

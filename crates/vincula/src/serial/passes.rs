@@ -61,6 +61,15 @@ pub(super) struct Joints {
     pub totals: [Vec<Rows>; 2],
 }
 
+/// How joints drift before the velocity is solved for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Drift {
+    /// The most in a step, m.
+    pub most: f64,
+    /// The largest velocity that the forces of the pose give a body, if they act, m/s.
+    pub given: f64,
+}
+
 /// What a solve for the velocity is asked for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ask {
@@ -239,7 +248,7 @@ impl Joints {
         self.outwards(level, |joints, visit| {
             match visit {
                 Visit::Bodies(block) => {
-                    joints.keep_forces(0, block, first);
+                    joints.keep_forces(block, first);
                     update = larger(joints.press(level, blocks, block), update);
                 }
                 Visit::Joints(block) => open = larger(joints.find_gaps(level, block), open),
@@ -278,10 +287,9 @@ impl Joints {
         open
     }
 
-    /// The velocity before its projection, and how the joints drift: the most of it in a step, m.
-    /// Nothing if a body is crushed.
-    pub fn land(&mut self, pass: &Pass, blocks: &mut Blocks, bent: bool) -> Option<f64> {
-        let mut drift = 0.0;
+    /// The velocity before its projection, and how the joints drift; nothing if a body is crushed.
+    pub fn land(&mut self, pass: &Pass, blocks: &mut Blocks, bent: bool) -> Option<Drift> {
+        let mut drift = Drift::default();
         let count = self.solver.count;
         let mut known = if self.ring.keeps_all() {
             [count; 2]
@@ -297,10 +305,10 @@ impl Joints {
                     bodies::find_axes(pass.level, socket, n, found);
                     true
                 });
-                joints.land_block(pass, blocks, block, bent)
+                joints.land_block(pass, blocks, block, bent, &mut drift)
             }
             Visit::Joints(block) => {
-                drift = larger(joints.find_drifts(pass, block), drift);
+                drift.most = larger(joints.find_drifts(pass, block), drift.most);
                 true
             }
         });
@@ -313,23 +321,38 @@ impl Joints {
         blocks: &mut Blocks,
         block: usize,
         bent: bool,
+        drift: &mut Drift,
     ) -> bool {
         let (level, scheme) = (pass.level, &pass.scheme);
         let (kind, kick) = (self.shape.kind(block), pass.kicks.of(block));
         let slot = self.slot(block);
         let (beside, found) = beside(pass, &self.shape, &mut self.ring, &self.held, block);
         let (n, told) = (&mut blocks.newton[slot], &mut self.told[slot]);
-        if !bent {
-            return velocities::land(level, &beside, kind, kick, scheme, n, told, found);
-        }
-        let params = &kind.params;
-        ordinary::look_up(level, n);
-        let sound = tempered::turn_velocity(level, params, scheme, false, n);
-        tempered::project_free(level, params, kick, scheme, n);
-        velocities::meet(level, &beside, &kind.socket, n, told, found);
-        sound
+        let acting = Acting::on(self.shape.layout, &self.totals[0], block);
+        let given = if bent {
+            let params = &kind.params;
+            ordinary::look_up(level, n);
+            let sound = tempered::turn_velocity(level, params, scheme, false, n);
+            tempered::project_free(level, params, kick, scheme, n);
+            let given = velocities::meet(
+                level,
+                &beside,
+                &kind.socket,
+                scheme,
+                &acting,
+                n,
+                told,
+                found,
+            );
+            sound.then_some(given)
+        } else {
+            velocities::land(level, &beside, kind, kick, scheme, &acting, n, told, found)
+        };
+        drift.given = larger(given.unwrap_or(0.0), drift.given);
+        given.is_some()
     }
 
+    /// Right-hand side of a block of joints: how they drift in a step; returns the largest, m.
     pub fn find_drifts(&mut self, pass: &Pass, block: usize) -> f64 {
         let [last, own] = ends(&self.shape, &self.ring, block);
         let (level, layout, h) = (pass.level, self.shape.layout, pass.scheme.h);
@@ -390,10 +413,10 @@ impl Joints {
                 // Bodies feel the joints after them too, and from the middle on these come later.
                 let own = block < split;
                 if own {
-                    joints.keep_forces(1, block, first);
+                    joints.keep_more(block, first);
                 }
                 if (block + 1 == split || !own) && block + 1 < count {
-                    joints.keep_forces(1, block + 1, first);
+                    joints.keep_more(block + 1, first);
                 }
             }
             visit(joints, what)
@@ -431,17 +454,24 @@ impl Joints {
         sound.then_some(())
     }
 
-    /// Keeps the forces of a block that were solved for: the first ones, or in addition.
-    pub fn keep_forces(&mut self, which: usize, block: usize, first: bool) {
-        let (total, rows) = (&mut self.totals[which][block], &self.rows[block]);
+    /// Keeps the forces of a block that the pose was solved for: the first ones, or in addition.
+    pub fn keep_forces(&mut self, block: usize, first: bool) {
+        let (total, rows) = (&mut self.totals[0][block], &self.rows[block]);
         if first {
             *total = *rows;
             return;
         }
-        let total = total.as_flattened_mut();
-        for (total, more) in total.iter_mut().zip(rows.as_flattened()) {
-            *total += more;
+        add_rows(total, rows);
+    }
+
+    /// Keeps the forces of a block that the velocity was solved for: in addition to those at hand,
+    /// which are those of the pose at `first`.
+    fn keep_more(&mut self, block: usize, first: bool) {
+        let [pose, velocity] = &mut self.totals;
+        if first {
+            velocity[block] = pose[block];
         }
+        add_rows(&mut velocity[block], &self.rows[block]);
     }
 
     /// Whether the last increments stretch no body by more than what is allowed.
@@ -456,5 +486,11 @@ impl Joints {
             let stretch = newton::stretch(level, params, &pass.scheme, turn, &n.rate, n);
             stretch <= pass.rule.stretch
         })
+    }
+}
+
+fn add_rows(total: &mut Rows, more: &Rows) {
+    for (total, more) in total.as_flattened_mut().iter_mut().zip(more.as_flattened()) {
+        *total += more;
     }
 }

@@ -7,63 +7,66 @@ use super::joints;
 use super::pull::{Acting, AtSocket};
 use super::shape::{Eight, Found, Kind, Layout, Rows, Socket};
 use crate::dual::axles::{ALL, Axes};
-use crate::dual::ports::find_velocities_lanes;
 use crate::integrate::Scheme;
 use crate::integrate::kicks::KickBlock;
 use crate::integrate::newton::{NewtonBlock, Pull, invert_lanes, polar_lanes};
 use crate::integrate::ordinary::{Motion, Seen, land_lanes, settle_seen, settle_under};
 use crate::kernel;
-use crate::math::lanes::{LANES, copy, flush, gather, scatter};
+use crate::math::lanes::{LANES, copy, flush, gather, largest, scatter};
 use crate::math::small::*;
 use crate::model::{MemoryBlock, StateBlock};
 
 kernel! {
-    /// The velocity before its projection. False when a body is crushed.
-    pub(super) fn land(beside: &Beside<'_>, kind: &Kind, kick: &KickBlock, scheme: &Scheme, n: &mut NewtonBlock, told: &mut Axes, found: &mut Found) -> bool = land_all
+    /// The velocity before its projection; as [`meet`]. Nothing when a body is crushed.
+    pub(super) fn land(beside: &Beside<'_>, kind: &Kind, kick: &KickBlock, scheme: &Scheme, acting: &Acting<'_>, n: &mut NewtonBlock, told: &mut Axes, found: &mut Found) -> Option<f64> = land_all
 }
 
 #[inline(always)]
+#[allow(clippy::too_many_arguments)]
 fn land_all(
     beside: &Beside<'_>,
     kind: &Kind,
     kick: &KickBlock,
     scheme: &Scheme,
+    acting: &Acting<'_>,
     n: &mut NewtonBlock,
     told: &mut Axes,
     found: &mut Found,
-) -> bool {
+) -> Option<f64> {
     // As the next state will be, from which it may be taken up again.
     flush(&mut n.a);
     if !land_lanes(&kind.params, kick, scheme, n) {
-        return false;
+        return None;
     }
-    meet_lanes(beside, &kind.socket, n, told, found);
-    true
+    Some(meet_lanes(
+        beside,
+        &kind.socket,
+        scheme,
+        acting,
+        n,
+        told,
+        found,
+    ))
 }
 
 kernel! {
     /// Tells the bodies the axes of the others at the new pose, and finds how fast their points and
-    /// axes move.
-    pub(super) fn meet(beside: &Beside<'_>, socket: &Socket, n: &NewtonBlock, told: &mut Axes, found: &mut Found) = meet_lanes
+    /// axes move under these forces. Returns the largest velocity that these give a body, m/s.
+    pub(super) fn meet(beside: &Beside<'_>, socket: &Socket, scheme: &Scheme, acting: &Acting<'_>, n: &NewtonBlock, told: &mut Axes, found: &mut Found) -> f64 = meet_lanes
 }
 
 #[inline(always)]
 fn meet_lanes(
     beside: &Beside<'_>,
     socket: &Socket,
+    scheme: &Scheme,
+    acting: &Acting<'_>,
     n: &NewtonBlock,
     told: &mut Axes,
     found: &mut Found,
-) {
+) -> f64 {
     tell_again_lanes(beside, n, told, found);
-    find_velocities_lanes(n, &socket.points, &mut found.velocity);
-    for lane in 0..LANES {
-        let rate: M3 = gather(&n.w, lane);
-        for k in 0..ALL {
-            let moving = mul_vec(&rate, &gather(&socket.own[k], lane));
-            found.rate[k][lane] = dot(&gather(&told[k], lane), &moving);
-        }
-    }
+    try_out_lanes(acting, socket, told, scheme, n, found)
 }
 
 kernel! {
@@ -128,8 +131,8 @@ fn take_up_lanes(
 
 kernel! {
     /// How fast the points and axes of bodies would move under the forces of the joints before and
-    /// after them.
-    pub(super) fn try_out(acting: &Acting<'_>, socket: &Socket, told: &Axes, scheme: &Scheme, n: &NewtonBlock, found: &mut Found) = try_out_lanes
+    /// after them. Returns the largest velocity that these give a body, m/s.
+    pub(super) fn try_out(acting: &Acting<'_>, socket: &Socket, told: &Axes, scheme: &Scheme, n: &NewtonBlock, found: &mut Found) -> f64 = try_out_lanes
 }
 
 #[inline(always)]
@@ -140,15 +143,18 @@ fn try_out_lanes(
     scheme: &Scheme,
     n: &NewtonBlock,
     found: &mut Found,
-) {
+) -> f64 {
     let pull = AtSocket::new(acting, socket, told);
     let per_h = scheme.gamma;
+    let mut given = [0.0; LANES];
     for lane in 0..LANES {
         let rot: M3 = gather(&n.rot, lane);
         let inverse = n.inverse_of(lane);
         let (load, thrust) = pull.on(&rot, lane);
         let rate = axpy9(&gather(&n.w, lane), per_h, &inverse.solve(&load));
-        let v = axpy(&gather(&n.v, lane), per_h * inverse.translation, &thrust);
+        let gain = per_h * inverse.translation;
+        let v = axpy(&gather(&n.v, lane), gain, &thrust);
+        given[lane] = gain * thrust[0].abs().max(thrust[1].abs()).max(thrust[2].abs());
         let mut watch = Watch {
             socket,
             told,
@@ -156,6 +162,7 @@ fn try_out_lanes(
         };
         watch.see(&Motion { rot, rate, v }, lane);
     }
+    largest(&given)
 }
 
 /// Finds how fast points and axes move, and the rows with them.

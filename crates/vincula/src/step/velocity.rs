@@ -104,9 +104,14 @@ fn project_velocity(
     let ends = sure && work.contacts.points.is_empty() && !work.was_bent;
     let mut tolerance = slack * work.settings.residual_tolerance;
     let mut previous = f64::INFINITY;
+    let ahead = lenient && !work.linear;
+    if ahead {
+        let given = expect_forces(work, scheme)?;
+        tolerance = tolerance.max(LEFT * scheme.h * given);
+    }
     for pass in 0..PASSES {
         let drift = work.dual.drift(&work.newton, scheme.h);
-        if pass == 0 && lenient {
+        if pass == 0 && lenient && !ahead {
             tolerance = tolerance.max(LEFT * drift);
         }
         if pass > 0 && drift <= tolerance {
@@ -126,11 +131,12 @@ fn project_velocity(
             work.dual.drift(&work.newton, scheme.h);
             work.dual.solve();
         }
-        work.apply_dual(pass == 0);
+        let first = pass == 0 && !ahead;
+        work.apply_dual(first);
         let found = work.each_block(|around, at| {
             let (level, n) = (around.level, at.n);
             around.joints.put_loads(at.index, n, at.ports);
-            tempered::project_add(level, pass == 0, scheme, n);
+            tempered::project_add(level, first, scheme, n);
             if !ends {
                 around.joints.find_velocities(n, at.ports);
                 return Ok::<_, DualFault>([0.0; 2]);
@@ -166,6 +172,23 @@ fn project_velocity(
         });
     }
     Ok(())
+}
+
+/// Lets the forces of the position solve act on the velocity too. Those of the velocity differ from
+/// them by what changes within a step, and only that is left to be solved for: with the matrix of
+/// the start, one solve is then enough. Returns the largest velocity that they give a body, m/s.
+fn expect_forces(work: &mut Workspace, scheme: &Scheme) -> Result<f64, DualFault> {
+    work.dual.lambda.copy_from_slice(&work.total);
+    work.apply_dual(true);
+    let found = work.each_block(|around, at| {
+        let n = at.n;
+        around.joints.put_loads(at.index, n, at.ports);
+        let given = tempered::given(around.level, scheme, n);
+        tempered::project_add(around.level, true, scheme, n);
+        around.joints.find_velocities(n, at.ports);
+        Ok([given, 0.0])
+    });
+    Ok(found?[0])
 }
 
 /// The matrix of the pose at the end.
