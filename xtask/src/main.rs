@@ -39,7 +39,7 @@ const CHORES: [Chore; 7] = [
     },
     Chore {
         name: "bench",
-        purpose: "measure the time of steps [--quick]",
+        purpose: "measure the time of steps [--quick | --scenes | --ratios]",
         run: numbers::bench,
     },
     Chore {

@@ -53,6 +53,9 @@ enum Chore {
         /// Time scenes of the gallery instead, against the times we want
         #[arg(long)]
         scenes: bool,
+        /// Time what is wanted as a ratio instead: hinges against balls, two threads against one
+        #[arg(long, conflicts_with_all = ["scenes", "quick"])]
+        ratios: bool,
     },
 }
 
@@ -63,7 +66,9 @@ fn main() -> ExitCode {
         Chore::Bench {
             quick,
             scenes: true,
+            ..
         } => bench::gallery::run(&workspace_root(), quick),
+        Chore::Bench { ratios: true, .. } => bench::ratios::run(),
         Chore::Bench { quick, .. } => bench::run(&workspace_root(), quick),
     };
     match outcome {

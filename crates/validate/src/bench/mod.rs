@@ -7,6 +7,7 @@
 mod calibration;
 pub mod gallery;
 mod load;
+pub mod ratios;
 mod yardstick;
 
 use std::fs;

@@ -127,7 +127,7 @@ impl Joints {
                     )
             }
             Visit::Joints(block) => {
-                outcome.open = larger(joints.find_gaps(level, block), outcome.open);
+                outcome.open = larger(joints.measure_gaps(level, block), outcome.open);
                 true
             }
         });
@@ -141,6 +141,10 @@ impl Joints {
                     true,
                     &mut outcome.drift,
                 ));
+        if !pass.projects {
+            // Nothing else is solved for.
+            std::mem::swap(&mut self.rows, &mut self.totals[0]);
+        }
         sound.then_some(outcome)
     }
 
@@ -159,7 +163,6 @@ impl Joints {
             let n = &mut blocks.newton[slot];
             bodies::move_again(level, &beside, kind, scheme, n, told, found);
         }
-        self.keep_forces(block, true);
         if !pass.projects {
             let acting = Acting::on(self.shape.layout, &self.rows, block);
             let (socket, told) = (&self.shape.kind(block).socket, &self.told[slot]);
@@ -171,6 +174,7 @@ impl Joints {
             outcome.update = larger(update, outcome.update);
             return;
         }
+        self.keep_forces(block, true);
         outcome.update = larger(self.press(level, blocks, block), outcome.update);
         let (n, params) = (&blocks.newton[slot], &self.shape.kind(block).params);
         let stretch = newton::stretch(level, params, scheme, &newton::STRAIGHT, &n.rate, n);

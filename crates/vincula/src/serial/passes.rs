@@ -275,6 +275,13 @@ impl Joints {
         bodies::find_gaps(level, layout, last, own, eight, &mut self.rows[block])
     }
 
+    /// How far a block of joints is open, at most, m.
+    pub fn measure_gaps(&self, level: Level, block: usize) -> f64 {
+        let [last, own] = ends(&self.shape, &self.ring, block);
+        let (layout, eight) = (self.shape.layout, &self.shape.kind(block).eight);
+        bodies::find_gaps(level, layout, last, own, eight, &mut { NO_ROWS })
+    }
+
     /// Takes the increments as rotations and strains; returns the largest gap that this opens, m.
     pub fn bend(&mut self, pass: &Pass, blocks: &mut Blocks) -> f64 {
         let mut open = 0.0;
