@@ -102,10 +102,6 @@ impl Joints {
         let (level, count, split) = (pass.level, self.solver.count, self.solver.split);
         let [mut flown, mut pressed, mut landed] = [split; 3].map(Span::at);
         let mut outcome = Outcome::default();
-        if pass.projects {
-            // Once.
-            self.put.resize(count, Put::NONE);
-        }
         let sound = self.outwards(level, |joints, visit| match visit {
             Visit::Bodies(block) => {
                 if joints.finds_again {

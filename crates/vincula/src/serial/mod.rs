@@ -40,8 +40,9 @@ use crate::model::{Model, State};
 use crate::settings::Settings;
 use crate::step::{BENT, CHORD, CLOSED, DRIFT, LEFT, PASSES, SURE, StepReport};
 use crate::workspace::Workspace;
+use again::Put;
 use passes::{Ask, Blocks, Drift, Joints, Pass};
-use shape::{Rows, SIZE, Shape};
+use shape::{Layout, Rows, SIZE, Shape};
 use solver::Solver;
 
 /// The memory of the step in lanes, sized once.
@@ -93,15 +94,28 @@ impl Serial {
             return None;
         }
         let shape = Shape::find(model)?;
-        let (solver, blocks) = (Solver::new(&shape), shape.len());
-        Some(Serial {
+        let solver = Solver::new(&shape);
+        // Side by side, bodies are passed over in one piece and none comes next to the middle.
+        let long = shape.layout == Layout::InLine && shape.len() >= LONG;
+        let mut serial = Serial {
             joints: Box::new(Joints::new(shape, solver)),
             calm: true,
-            finds_again: blocks >= LONG,
+            finds_again: false,
             solves: 1,
             #[cfg(test)]
             taken: 0,
-        })
+        };
+        if long {
+            serial.find_again();
+        }
+        Some(serial)
+    }
+
+    /// Makes calm steps find bodies again rather than keep them.
+    fn find_again(&mut self) {
+        self.finds_again = true;
+        let blocks = self.joints.shape.len();
+        self.joints.put.resize(blocks, Put::NONE);
     }
 
     /// Makes the step, or leaves everything as it was and returns nothing. Which of the two must not
