@@ -11,7 +11,8 @@
 //!    drift measured.
 
 use super::bodies;
-use super::passes::{Blocks, Drift, Joints, Pass, beside};
+use super::passes::{Blocks, Joints, Pass, beside};
+use super::projection::Drift;
 use super::pull::Acting;
 use super::velocities;
 use super::walk::Visit;

@@ -24,6 +24,7 @@ mod again;
 mod bodies;
 mod joints;
 mod passes;
+mod projection;
 mod pull;
 mod ring;
 mod shape;
@@ -41,7 +42,8 @@ use crate::settings::Settings;
 use crate::step::{BENT, CHORD, CLOSED, DRIFT, LEFT, PASSES, SURE, StepReport};
 use crate::workspace::Workspace;
 use again::Put;
-use passes::{Ask, Blocks, Drift, Joints, Pass};
+use passes::{Blocks, Joints, Pass};
+use projection::{Ask, Drift};
 use shape::{Layout, Rows, SIZE, Shape};
 use solver::Solver;
 
