@@ -12,7 +12,8 @@ use crate::PIVOT_TOLERANCE;
 use crate::census::STEEP;
 use crate::chain_kernel::{Block, Column, eliminate};
 use crate::chain_kernel::{
-    flush_column, solve_pivot, subtract_column, subtract_lower, times, transposed_times,
+    flush_column, scale_column, solve_lower, solve_upper, subtract_column, subtract_lower, times,
+    transposed_times,
 };
 use crate::lanes::{Lane, Pair};
 use crate::twisted::{Inward, Sides, Source, Twisted};
@@ -186,7 +187,8 @@ pub fn solve<const N: usize>(nodes: &[BraidNode<N>], rows: &mut [[Strand; N]]) {
     for lane in 0..STRANDS {
         let y = subtract_column(column(&rows[middle], lane), &column(&left, lane));
         let y = subtract_column(y, &column(&right, lane));
-        let x = solve_pivot(&block(&nodes[middle].diagonal, lane), y);
+        let pivot = block(&nodes[middle].diagonal, lane);
+        let x = solve_upper(&pivot, scale_column(&pivot, solve_lower(&pivot, y)));
         put(&mut rows[middle], lane, &x);
         put(&mut next, lane, &x);
     }
@@ -209,8 +211,9 @@ fn go_forward<const N: usize>(
 ) {
     for lane in 0..STRANDS {
         let y = subtract_column(column(row, lane), &column(carry, lane));
-        put(row, lane, &y);
-        let along = transposed_times(&block(&node.coupling, lane), &y);
+        let z = solve_lower(&block(&node.diagonal, lane), y);
+        put(row, lane, &z);
+        let along = transposed_times(&block(&node.coupling, lane), &z);
         let flushed = flush_column(along);
         put(carry, lane, if flushes { &flushed } else { &along });
     }
@@ -228,8 +231,9 @@ fn go_back<const N: usize>(
         let along = times(&block(&node.coupling, lane), &column(next, lane));
         let flushed = flush_column(along);
         let along = if flushes { flushed } else { along };
-        let y = solve_pivot(&block(&node.diagonal, lane), column(row, lane));
-        let x = subtract_column(y, &along);
+        let pivot = block(&node.diagonal, lane);
+        let x = scale_column(&pivot, column(row, lane));
+        let x = solve_upper(&pivot, subtract_column(x, &along));
         put(row, lane, &x);
         put(next, lane, &x);
     }

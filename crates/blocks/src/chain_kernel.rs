@@ -3,7 +3,13 @@
 //! The elimination of one node of a chain is
 //!
 //! ```text
-//! D̂ = D − carry = L Δ Lᵀ      G = L⁻¹ B      carry' = Gᵀ Δ⁻¹ G      W = L⁻ᵀ Δ⁻¹ G = D̂⁻¹ B
+//! D̂ = D − carry = L Δ Lᵀ      G = L⁻¹ B      carry' = Gᵀ Δ⁻¹ G
+//! ```
+//!
+//! and a right-hand side r goes inwards and comes back as
+//!
+//! ```text
+//! z = L⁻¹ (r − carry)      carry' = (Δ⁻¹ G)ᵀ z      x = L⁻ᵀ (Δ⁻¹ z − Δ⁻¹ G x')
 //! ```
 //!
 //! The recurrence is a long line of dependent divisions, so one chain alone
@@ -46,7 +52,7 @@ pub(crate) type Column<const N: usize, L> = [L; N];
 pub(crate) struct Step<const N: usize, L: Lane> {
     /// `L` below the diagonal, `Δ⁻¹` on it.
     pub pivot: Block<N, L>,
-    /// `D̂⁻¹ B`, towards the next node.
+    /// `Δ⁻¹ L⁻¹ B`, towards the next node.
     pub coupling: Block<N, L>,
 }
 
@@ -63,12 +69,12 @@ impl<const N: usize, L: Lane> Step<N, L> {
 /// What the factorization of a block found in each lane.
 #[derive(Clone, Copy)]
 pub(crate) struct LanePivots<const N: usize, L> {
+    pivots: Column<N, L>,
     inverses: Column<N, L>,
+    scale: Column<N, L>,
     steepest: L,
     /// Zero as soon as one inverse is, which is rare.
     lowest_inverse: L,
-    /// Negative as soon as one pivot is clearly negative.
-    margin: L,
     sum: L,
 }
 
@@ -101,7 +107,11 @@ impl<const N: usize, L: Lane> LanePivots<N, L> {
             .iter()
             .filter(|inverse| inverse.get(w) == 0.0)
             .count();
-        found.negative = self.margin.get(w) < 0.0;
+        let pivots = self.pivots.iter().zip(&self.scale);
+        found.negative = pivots.into_iter().any(|(pivot, scale)| {
+            // Clearly so.
+            pivot.get(w) + NEGATIVE * scale.get(w).abs() < 0.0
+        });
     }
 }
 
@@ -114,22 +124,21 @@ pub(crate) fn factor<const N: usize, L: Lane>(
 ) -> LanePivots<N, L> {
     let zero = L::splat(0.0);
     let mut found = LanePivots {
+        pivots: [zero; N],
         inverses: [zero; N],
+        scale: *scale,
         steepest: zero,
         lowest_inverse: L::splat(f64::MAX),
-        margin: zero,
         sum: zero,
     };
-    let (tolerance, negative) = (L::splat(tolerance), L::splat(NEGATIVE));
+    let tolerance = L::splat(tolerance);
     unroll!(N, K => {
         let pivot = a[K][K];
         let inverse = pivot.reciprocal_above(tolerance.multiply(scale[K]));
-        found.inverses[K] = inverse;
+        (found.pivots[K], found.inverses[K]) = (pivot, inverse);
         found.sum = found.sum.add(pivot);
         found.steepest = scale[K].multiply(inverse).maximum(found.steepest);
         found.lowest_inverse = inverse.minimum(found.lowest_inverse);
-        let size = scale[K].maximum(zero.subtract(scale[K]));
-        found.margin = pivot.add(negative.multiply(size)).minimum(found.margin);
         a[K][K] = inverse;
         let mut column = [zero; N];
         for i in K + 1..N {
@@ -173,23 +182,6 @@ pub(crate) fn scale_block<const N: usize, L: Lane>(
         }
     }
     g
-}
-
-/// `L⁻ᵀ H`.
-#[inline(always)]
-pub(crate) fn solve_upper_block<const N: usize, L: Lane>(
-    pivot: &Block<N, L>,
-    mut h: Block<N, L>,
-) -> Block<N, L> {
-    unroll!(N, STEP => {
-        unroll!(STEP, BELOW => {
-            let (i, k) = (N - 1 - STEP, N - 1 - BELOW);
-            for c in 0..N {
-                h[i][c] = Lane::subtract(h[i][c], Lane::multiply(pivot[k][i], h[k][c]));
-            }
-        });
-    });
-    h
 }
 
 /// The lower triangle of `Gᵀ H`, where it is symmetric; all of it if `FULL`.
@@ -253,7 +245,7 @@ pub(crate) fn eliminate<const N: usize, L: Lane>(
     }
     let step = Step {
         pivot: block,
-        coupling: solve_upper_block(&block, h),
+        coupling: h,
     };
     (step, carry, found)
 }
@@ -293,21 +285,21 @@ pub(crate) fn transposed_times<const N: usize, L: Lane>(
     y
 }
 
-/// `B x`.
+/// `B x`. The last rows of x come first, since a solution is known from there.
 #[inline(always)]
 pub(crate) fn times<const N: usize, L: Lane>(b: &Block<N, L>, x: &Column<N, L>) -> Column<N, L> {
     std::array::from_fn(|k| {
-        let mut sum = Lane::multiply(b[k][0], x[0]);
-        for c in 1..N {
+        let mut sum = Lane::multiply(b[k][N - 1], x[N - 1]);
+        for c in (0..N - 1).rev() {
             sum = Lane::add(sum, Lane::multiply(b[k][c], x[c]));
         }
         sum
     })
 }
 
-/// `D̂⁻¹ x`.
+/// `L⁻¹ x`.
 #[inline(always)]
-pub(crate) fn solve_pivot<const N: usize, L: Lane>(
+pub(crate) fn solve_lower<const N: usize, L: Lane>(
     pivot: &Block<N, L>,
     mut x: Column<N, L>,
 ) -> Column<N, L> {
@@ -316,15 +308,33 @@ pub(crate) fn solve_pivot<const N: usize, L: Lane>(
             x[I] = Lane::subtract(x[I], Lane::multiply(pivot[I][K], x[K]));
         });
     });
+    x
+}
+
+/// `L⁻ᵀ x`.
+#[inline(always)]
+pub(crate) fn solve_upper<const N: usize, L: Lane>(
+    pivot: &Block<N, L>,
+    mut x: Column<N, L>,
+) -> Column<N, L> {
+    unroll!(N, STEP => {
+        unroll!(STEP, BELOW => {
+            let (i, k) = (N - 1 - STEP, N - 1 - BELOW);
+            x[i] = Lane::subtract(x[i], Lane::multiply(pivot[k][i], x[k]));
+        });
+    });
+    x
+}
+
+/// `Δ⁻¹ x`.
+#[inline(always)]
+pub(crate) fn scale_column<const N: usize, L: Lane>(
+    pivot: &Block<N, L>,
+    mut x: Column<N, L>,
+) -> Column<N, L> {
     for k in 0..N {
         x[k] = Lane::multiply(x[k], pivot[k][k]);
     }
-    unroll!(N, STEP => {
-        let i = N - 1 - STEP;
-        for k in i + 1..N {
-            x[i] = Lane::subtract(x[i], Lane::multiply(pivot[k][i], x[k]));
-        }
-    });
     x
 }
 

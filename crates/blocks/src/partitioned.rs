@@ -134,7 +134,7 @@ struct Part<const N: usize, const NATURAL: bool> {
     positions: Range<usize>,
     kind: Kind,
     steps: Vec<Step<N, f64>>,
-    /// `D̂⁻¹ Fᵀ` of each node; empty without a spike.
+    /// `Δ⁻¹ G_F` of each node; empty without a spike.
     spikes: Vec<Block<N, f64>>,
     /// To be subtracted from the separators on the left and on the right.
     to_left: Block<N, f64>,
@@ -254,9 +254,9 @@ impl<const N: usize, const NATURAL: bool> Part<N, NATURAL> {
                 negated(&inner_product::<N, f64, true>(&towards, &scaled_back)).map(flush_column);
             self.steps[k] = Step {
                 pivot: block,
-                coupling: solve_upper_block(&block, scaled),
+                coupling: scaled,
             };
-            self.spikes[k] = solve_upper_block(&block, scaled_back);
+            self.spikes[k] = scaled_back;
             found.enter(0, p, &mut self.census);
         }
         self.to_right = carry;
@@ -268,10 +268,11 @@ impl<const N: usize, const NATURAL: bool> Part<N, NATURAL> {
         self.column_to_left = [0.0; N];
         for k in 0..self.steps.len() {
             let y = subtract_column(layout.read::<N, NATURAL>(rhs, self.position(k)), &carry);
-            self.column[k] = y;
-            carry = flush_column(transposed_times(&self.steps[k].coupling, &y));
+            let z = solve_lower(&self.steps[k].pivot, y);
+            self.column[k] = z;
+            carry = flush_column(transposed_times(&self.steps[k].coupling, &z));
             if let Some(spike) = self.spikes.get(k) {
-                let left = transposed_times(spike, &y);
+                let left = transposed_times(spike, &z);
                 for i in 0..N {
                     self.column_to_left[i] += left[i];
                 }
@@ -290,12 +291,13 @@ impl<const N: usize, const NATURAL: bool> Part<N, NATURAL> {
             self.right
         };
         for k in (0..self.steps.len()).rev() {
-            let step = &self.steps[k];
-            let along = flush_column(times(&step.coupling, &next));
-            next = subtract_column(solve_pivot(&step.pivot, self.column[k]), &along);
+            let Step { pivot, coupling } = &self.steps[k];
+            let along = flush_column(times(coupling, &next));
+            next = subtract_column(scale_column(pivot, self.column[k]), &along);
             if let Some(spike) = self.spikes.get(k) {
                 next = subtract_column(next, &times(spike, &self.left));
             }
+            next = solve_upper(pivot, next);
             self.column[k] = next;
         }
     }
@@ -388,14 +390,18 @@ impl<const N: usize, const NATURAL: bool> Parts<N, NATURAL> {
             let mut y = subtract_column(layout.read::<N, NATURAL>(rhs, self.separator(s)), &carry);
             y = subtract_column(y, &self.parts[s].column_to_right);
             y = subtract_column(y, &self.parts[s + 1].column_to_left);
-            self.column[s] = y;
-            carry = transposed_times(&self.separators[s].coupling, &y);
+            let Step { pivot, coupling } = &self.separators[s];
+            self.column[s] = solve_lower(pivot, y);
+            carry = transposed_times(coupling, &self.column[s]);
         }
         let mut next = [0.0; N];
         for s in (0..self.separators.len()).rev() {
-            let step = &self.separators[s];
-            let along = times(&step.coupling, &next);
-            next = subtract_column(solve_pivot(&step.pivot, self.column[s]), &along);
+            let Step { pivot, coupling } = &self.separators[s];
+            let along = times(coupling, &next);
+            next = solve_upper(
+                pivot,
+                subtract_column(scale_column(pivot, self.column[s]), &along),
+            );
             layout.write::<N, NATURAL>(rhs, self.separator(s), &next);
             self.parts[s].right = next;
             self.parts[s + 1].left = next;

@@ -7,7 +7,8 @@ use std::ops::Range;
 use crate::census::Census;
 use crate::chain_kernel::{Block, Column, Step, eliminate, lane, pair, transpose};
 use crate::chain_kernel::{
-    flush_column, solve_pivot, subtract_column, subtract_lower, times, transposed_times,
+    flush_column, scale_column, solve_lower, solve_upper, subtract_column, subtract_lower, times,
+    transposed_times,
 };
 use crate::lanes::{Lane, Pair};
 
@@ -47,7 +48,7 @@ impl<const N: usize> Inward<N> {
 /// The factors of a chain.
 pub(crate) struct Twisted<const N: usize> {
     /// Position `k` in lane 0 and its mirror image in lane 1: the lower triangles of the pivots, and
-    /// the couplings, which is all that the way in asks for.
+    /// the couplings.
     pivots: Vec<Pair>,
     couplings: Vec<Block<N, Pair>>,
     /// The one or two nodes in the middle.
@@ -147,12 +148,14 @@ impl<const N: usize> Twisted<N> {
             if m + 1 == count {
                 y[m] = subtract_column(y[m], &std::array::from_fn(|k| carries[k].get(1)));
             }
+            y[m] = solve_lower(&self.middle[m].pivot, y[m]);
             carry = transposed_times(&self.middle[m].coupling, &y[m]);
         }
         let mut next = [0.0; N];
         for m in (0..count).rev() {
-            let along = times(&self.middle[m].coupling, &next);
-            y[m] = subtract_column(solve_pivot(&self.middle[m].pivot, y[m]), &along);
+            let Step { pivot, coupling } = &self.middle[m];
+            let along = times(coupling, &next);
+            y[m] = solve_upper(pivot, subtract_column(scale_column(pivot, y[m]), &along));
             rows.write(first + m, &y[m]);
             next = y[m];
         }
@@ -194,7 +197,7 @@ impl<const N: usize> Twisted<N> {
             found.enter(0, k, &mut census);
             found.enter(1, mirror, &mut census);
             if FORWARD {
-                rhs_carry = forward(rows, [k, mirror], &step.coupling, &rhs_carry);
+                rhs_carry = forward(rows, [k, mirror], &step, &rhs_carry);
             }
         }
         *inward = Inward {
@@ -213,7 +216,11 @@ impl<const N: usize> Twisted<N> {
         carry: &mut Column<N, Pair>,
     ) {
         for k in range {
-            *carry = forward(rows, [k, self.nodes() - 1 - k], &self.couplings[k], carry);
+            let step = Step {
+                pivot: self.pivot(k),
+                coupling: self.couplings[k],
+            };
+            *carry = forward(rows, [k, self.nodes() - 1 - k], &step, carry);
         }
     }
 
@@ -228,9 +235,9 @@ impl<const N: usize> Twisted<N> {
     ) {
         let nodes = self.nodes();
         for k in range.rev() {
-            let y = read_pair(rows, k, nodes - 1 - k);
+            let (z, pivot) = (read_pair(rows, k, nodes - 1 - k), self.pivot(k));
             let along = flush_column(times(&self.couplings[k], next));
-            *next = subtract_column(solve_pivot(&self.pivot(k), y), &along);
+            *next = solve_upper(&pivot, subtract_column(scale_column(&pivot, z), &along));
             write_pair(rows, k, nodes - 1 - k, next);
         }
     }
@@ -283,12 +290,12 @@ const fn triangle(n: usize) -> usize {
 fn forward<const N: usize>(
     rows: &mut impl Sides<N>,
     [p, q]: [usize; 2],
-    coupling: &Block<N, Pair>,
+    step: &Step<N, Pair>,
     carry: &Column<N, Pair>,
 ) -> Column<N, Pair> {
-    let y = subtract_column(read_pair(rows, p, q), carry);
-    write_pair(rows, p, q, &y);
-    flush_column(transposed_times(coupling, &y))
+    let z = solve_lower(&step.pivot, subtract_column(read_pair(rows, p, q), carry));
+    write_pair(rows, p, q, &z);
+    flush_column(transposed_times(&step.coupling, &z))
 }
 
 #[inline(always)]

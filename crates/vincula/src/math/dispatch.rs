@@ -67,9 +67,22 @@ fn probe() -> Level {
 /// `#[inline(always)]`; the new function takes the level first. Blocks are arguments of their own,
 /// however many: of references inside a struct the compiler no longer knows that they do not overlap,
 /// and a kernel takes 1.6 times as long.
+///
+/// `kernel!(pub fn name<LINE>(a: &A) = body_fn)`: the new function takes a bool after the level and
+/// calls `body_fn::<true>` or `body_fn::<false>`. Where one kernel asks for such a thing itself, the
+/// compiler may unite what both ways have in common by choosing the address of every number.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! kernel {
+    ($(#[$meta:meta])* $vis:vis fn $name:ident<$flag:ident>($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? = $body:ident) => {
+        $(#[$meta])*
+        #[allow(clippy::too_many_arguments)]
+        $vis fn $name(level: $crate::math::dispatch::Level, flag: bool, $($arg: $ty),*) $(-> $ret)? {
+            $crate::kernel! { fn yes($($arg: $ty),*) $(-> $ret)? = $body::<true> }
+            $crate::kernel! { fn no($($arg: $ty),*) $(-> $ret)? = $body::<false> }
+            if flag { yes(level, $($arg),*) } else { no(level, $($arg),*) }
+        }
+    };
     ($(#[$meta:meta])* $vis:vis fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? = $body:path) => {
         $(#[$meta])*
         #[allow(unsafe_code, clippy::too_many_arguments)]

@@ -28,6 +28,16 @@ pub fn scatter<const N: usize>(into: &mut [Lane; N], lane: usize, x: &[f64; N]) 
     }
 }
 
+/// A number of each body.
+#[inline(always)]
+pub fn each(number: impl Fn(usize) -> f64) -> Lane {
+    let mut x = [0.0; LANES];
+    for lane in 0..LANES {
+        x[lane] = number(lane);
+    }
+    x
+}
+
 /// Copies row by row: assigning whole arrays calls a library, which in a kernel costs more.
 #[inline(always)]
 pub fn copy<const N: usize>(from: &[Lane; N], to: &mut [Lane; N]) {

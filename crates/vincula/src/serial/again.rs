@@ -153,21 +153,23 @@ impl Joints {
         block: usize,
         outcome: &mut Outcome,
     ) {
-        let (level, scheme, slot) = (pass.level, &pass.scheme, self.slot(block));
+        let (level, line) = (pass.level, self.shape.in_line());
+        let (scheme, slot) = (&pass.scheme, self.slot(block));
         if self.finds_again {
             let (beside, found) = beside(pass, &self.shape, &mut self.ring, &self.held, block);
             let (kind, told) = (self.shape.kind(block), &mut self.told[slot]);
             let n = &mut blocks.newton[slot];
-            bodies::move_again(level, &beside, kind, scheme, n, told, found);
+            bodies::move_again(level, line, &beside, kind, scheme, n, told, found);
         }
         if !pass.projects {
-            let acting = Acting::on(self.shape.layout, &self.rows, block);
+            let acting = Acting::on(&self.rows, block);
             let (socket, told) = (&self.shape.kind(block).socket, &self.told[slot]);
             let past = (&pass.state.blocks[block], &pass.state.memory[block]);
             let next = (&mut blocks.next[block], &mut blocks.memory[block]);
             let (n, found) = (&mut blocks.newton[slot], self.ring.of_mut(block));
-            let update =
-                bodies::press_and_end(level, &acting, socket, told, scheme, past, n, next, found);
+            let update = bodies::press_and_end(
+                level, line, &acting, socket, told, scheme, past, n, next, found,
+            );
             outcome.update = larger(update, outcome.update);
             return;
         }
@@ -247,6 +249,6 @@ impl Joints {
         });
         let (beside, found) = beside(pass, &self.shape, &mut self.ring, &self.held, block);
         let (n, told) = (&blocks.newton[slot], &mut self.told[slot]);
-        velocities::tell_again(level, &beside, n, told, found);
+        velocities::tell_again(level, self.shape.in_line(), &beside, n, told, found);
     }
 }

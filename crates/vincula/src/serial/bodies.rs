@@ -5,7 +5,7 @@ use vincula_blocks::braid::BraidNode;
 
 use super::joints::{self, Response, after, before};
 use super::pull::{Acting, AtSocket};
-use super::shape::{Eight, Found, Kind, Layout, Rows, SIZE, Socket};
+use super::shape::{Eight, Found, Kind, Rows, SIZE, Socket};
 use crate::dual::axles::{ALL, Axes, NO_AXES, ROWS, respond_to};
 use crate::dual::ports::{find_compliances_lanes, find_places_lanes};
 use crate::integrate::kicks::KickBlock;
@@ -21,7 +21,6 @@ use crate::model::{MemoryBlock, StateBlock};
 /// joints and the next ones, m, and what the forces of their square rows were at the end of the
 /// last step, times lengths, N m.
 pub(super) struct Beside<'a> {
-    pub layout: Layout,
     /// Whether bodies fly first, and turn under what joints held them by.
     pub flies: bool,
     pub last: &'a Found,
@@ -126,11 +125,11 @@ pub(super) fn tell<const LINE: bool>(
 
 kernel! {
     /// What rows lose by turning, the motion without joints, and how the bodies give way to them.
-    pub(super) fn move_freely(beside: &Beside<'_>, kind: &Kind, scheme: &Scheme, n: &mut NewtonBlock, told: &mut Axes, found: &mut Found, response: &mut Response) = move_freely_lanes
+    pub(super) fn move_freely<LINE>(beside: &Beside<'_>, kind: &Kind, scheme: &Scheme, n: &mut NewtonBlock, told: &mut Axes, found: &mut Found, response: &mut Response) = move_freely_lanes
 }
 
 #[inline(always)]
-fn move_freely_lanes(
+fn move_freely_lanes<const LINE: bool>(
     beside: &Beside<'_>,
     kind: &Kind,
     scheme: &Scheme,
@@ -139,7 +138,7 @@ fn move_freely_lanes(
     found: &mut Found,
     response: &mut Response,
 ) {
-    move_again_lanes(beside, kind, scheme, n, told, found);
+    move_again_lanes::<LINE>(beside, kind, scheme, n, told, found);
     let socket = &kind.socket;
     let Socket { points, own } = socket;
     locate_lanes(socket, n, found);
@@ -150,28 +149,6 @@ fn move_freely_lanes(
         ..
     } = response;
     respond_to(n, points, own, told, at_points, among);
-}
-
-#[inline(always)]
-fn move_in<const LINE: bool>(
-    beside: &Beside<'_>,
-    kind: &Kind,
-    scheme: &Scheme,
-    n: &mut NewtonBlock,
-    told: &mut Axes,
-    found: &Found,
-) {
-    if beside.flies {
-        drift_in::<LINE>(beside, kind, scheme, n, found);
-    }
-    let Beside {
-        last,
-        next,
-        lengths,
-        ..
-    } = beside;
-    let (last, own, next) = (&last.flown, &found.flown, &next.flown);
-    tell::<LINE>(last, own, next, *lengths, &n.rot, told);
 }
 
 /// The motion without joints, and what rows lose by turning.
@@ -206,11 +183,11 @@ fn drift_in<const LINE: bool>(
 
 kernel! {
     /// The motion without joints once more, and what the bodies are told.
-    pub(super) fn move_again(beside: &Beside<'_>, kind: &Kind, scheme: &Scheme, n: &mut NewtonBlock, told: &mut Axes, found: &Found) = move_again_lanes
+    pub(super) fn move_again<LINE>(beside: &Beside<'_>, kind: &Kind, scheme: &Scheme, n: &mut NewtonBlock, told: &mut Axes, found: &Found) = move_again_lanes
 }
 
 #[inline(always)]
-fn move_again_lanes(
+fn move_again_lanes<const LINE: bool>(
     beside: &Beside<'_>,
     kind: &Kind,
     scheme: &Scheme,
@@ -218,53 +195,51 @@ fn move_again_lanes(
     told: &mut Axes,
     found: &Found,
 ) {
-    match beside.layout {
-        Layout::InLine => move_in::<true>(beside, kind, scheme, n, told, found),
-        Layout::Beside => move_in::<false>(beside, kind, scheme, n, told, found),
+    if beside.flies {
+        drift_in::<LINE>(beside, kind, scheme, n, found);
     }
+    let Beside {
+        last,
+        next,
+        lengths,
+        ..
+    } = beside;
+    let (last, own, next) = (&last.flown, &found.flown, &next.flown);
+    tell::<LINE>(last, own, next, *lengths, &n.rot, told);
 }
 
 kernel! {
     /// The blocks of eight joints in the dual system, and how far they are open, m.
-    pub(super) fn assemble(layout: Layout, last: (&Found, &Response), own: (&Found, &Response), eight: &Eight, node: &mut BraidNode<SIZE>, rows: &mut Rows) = assemble_lanes
+    pub(super) fn assemble<LINE>(last: (&Found, &Response), own: (&Found, &Response), eight: &Eight, node: &mut BraidNode<SIZE>, rows: &mut Rows) = assemble_lanes
 }
 
 #[inline(always)]
-fn assemble_lanes(
-    layout: Layout,
+fn assemble_lanes<const LINE: bool>(
     last: (&Found, &Response),
     own: (&Found, &Response),
     eight: &Eight,
     node: &mut BraidNode<SIZE>,
     rows: &mut Rows,
 ) {
-    match layout {
-        Layout::InLine => {
-            joints::assemble::<true>(last.1, own.1, eight, node);
-            joints::find_gaps::<true>(last.0, own.0, eight, rows)
-        }
-        Layout::Beside => {
-            joints::assemble::<false>(last.1, own.1, eight, node);
-            joints::find_gaps::<false>(last.0, own.0, eight, rows)
-        }
-    };
+    joints::assemble::<LINE>(last.1, own.1, eight, node);
+    joints::find_gaps_lanes::<LINE>(last.0, own.0, eight, rows);
 }
 
 kernel! {
     /// Moves the bodies by the forces of the joints before and after them, and finds where their
     /// points and axes are. Returns the largest change of an entry of A.
-    pub(super) fn press(acting: &Acting<'_>, socket: &Socket, told: &Axes, n: &mut NewtonBlock, found: &mut Found) -> f64 = press_lanes
+    pub(super) fn press<LINE>(acting: &Acting<'_>, socket: &Socket, told: &Axes, n: &mut NewtonBlock, found: &mut Found) -> f64 = press_lanes
 }
 
 #[inline(always)]
-fn press_lanes(
+fn press_lanes<const LINE: bool>(
     acting: &Acting<'_>,
     socket: &Socket,
     told: &Axes,
     n: &mut NewtonBlock,
     found: &mut Found,
 ) -> f64 {
-    let pull = AtSocket::new(acting, socket, told);
+    let pull = AtSocket::new::<LINE>(acting, socket, told);
     let update = press_under::<false>(n, &pull);
     locate_lanes(socket, n, found);
     update
@@ -298,31 +273,12 @@ pub(super) fn find_axes_lanes(socket: &Socket, n: &NewtonBlock, found: &mut Foun
 }
 
 kernel! {
-    /// How far eight joints are open; returns the largest gap, m.
-    pub(super) fn find_gaps(layout: Layout, last: &Found, own: &Found, eight: &Eight, rows: &mut Rows) -> f64 = find_gaps_lanes
-}
-
-#[inline(always)]
-fn find_gaps_lanes(
-    layout: Layout,
-    last: &Found,
-    own: &Found,
-    eight: &Eight,
-    rows: &mut Rows,
-) -> f64 {
-    match layout {
-        Layout::InLine => joints::find_gaps::<true>(last, own, eight, rows),
-        Layout::Beside => joints::find_gaps::<false>(last, own, eight, rows),
-    }
-}
-
-kernel! {
     /// Writes the end of a step that projects no velocity. False if a body is not finite.
-    pub(super) fn end(acting: &Acting<'_>, socket: &Socket, told: &Axes, scheme: &Scheme, past: (&StateBlock, &MemoryBlock), n: &NewtonBlock, next: (&mut StateBlock, &mut MemoryBlock)) -> bool = end_lanes
+    pub(super) fn end<LINE>(acting: &Acting<'_>, socket: &Socket, told: &Axes, scheme: &Scheme, past: (&StateBlock, &MemoryBlock), n: &NewtonBlock, next: (&mut StateBlock, &mut MemoryBlock)) -> bool = end_lanes
 }
 
 #[inline(always)]
-fn end_lanes(
+fn end_lanes<const LINE: bool>(
     acting: &Acting<'_>,
     socket: &Socket,
     told: &Axes,
@@ -331,19 +287,19 @@ fn end_lanes(
     n: &NewtonBlock,
     (next, memory): (&mut StateBlock, &mut MemoryBlock),
 ) -> bool {
-    let pull = AtSocket::new(acting, socket, told);
+    let pull = AtSocket::new::<LINE>(acting, socket, told);
     euler::end_under(scheme, &pull, state, past, n, next, memory)
 }
 
 kernel! {
     /// Moves the bodies as [`press`] does, and writes the end of the step as [`end`] does. Returns the
     /// largest change of an entry of A, not a number if a body is not finite.
-    pub(super) fn press_and_end(acting: &Acting<'_>, socket: &Socket, told: &Axes, scheme: &Scheme, past: (&StateBlock, &MemoryBlock), n: &mut NewtonBlock, next: (&mut StateBlock, &mut MemoryBlock), found: &mut Found) -> f64 = press_and_end_lanes
+    pub(super) fn press_and_end<LINE>(acting: &Acting<'_>, socket: &Socket, told: &Axes, scheme: &Scheme, past: (&StateBlock, &MemoryBlock), n: &mut NewtonBlock, next: (&mut StateBlock, &mut MemoryBlock), found: &mut Found) -> f64 = press_and_end_lanes
 }
 
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
-fn press_and_end_lanes(
+fn press_and_end_lanes<const LINE: bool>(
     acting: &Acting<'_>,
     socket: &Socket,
     told: &Axes,
@@ -353,7 +309,7 @@ fn press_and_end_lanes(
     (next, memory): (&mut StateBlock, &mut MemoryBlock),
     found: &mut Found,
 ) -> f64 {
-    let pull = AtSocket::new(acting, socket, told);
+    let pull = AtSocket::new::<LINE>(acting, socket, told);
     let update = euler::arrive_under(scheme, &pull, state, past, n, next, memory);
     locate_lanes(socket, n, found);
     update

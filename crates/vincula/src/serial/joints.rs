@@ -3,12 +3,12 @@
 
 use vincula_blocks::braid::BraidNode;
 
-use super::shape::{Eight, Found, Layout, Rows, SIZE};
+use super::shape::{Eight, Found, NO_ROWS, Rows, SIZE};
 use crate::dual::axles::{Among, AtPorts, ROWS};
 use crate::dual::ports::Compliances;
 use crate::kernel;
 use crate::math::angle;
-use crate::math::lanes::{LANES, Lane, gather, largest, sum};
+use crate::math::lanes::{LANES, Lane, each, gather, largest, sum};
 use crate::math::small::*;
 
 /// What the first ends of eight joints see of the bodies before them, of which those in `own` are
@@ -36,69 +36,76 @@ pub(super) fn after<const LINE: bool>(own: &Lane, next: &Lane) -> Lane {
     }
 }
 
+kernel! {
+    /// How far eight joints are open; returns the largest gap, m.
+    pub(super) fn find_gaps<LINE>(last: &Found, own: &Found, eight: &Eight, rows: &mut Rows) -> f64 = find_gaps_lanes
+}
+
 /// Violation of the rows of eight joints, m; returns the largest.
 #[inline(always)]
-pub(super) fn find_gaps<const LINE: bool>(
+pub(super) fn find_gaps_lanes<const LINE: bool>(
     last: &Found,
     own: &Found,
     eight: &Eight,
     rows: &mut Rows,
 ) -> f64 {
+    let mut open = NO_ROWS;
     for k in 0..3 {
         let a = before::<LINE>(&last.place[1][k], &own.place[1][k]);
-        for lane in 0..LANES {
-            rows[k][lane] = a[lane] - own.place[0][k][lane];
-        }
+        open[k] = each(|lane| a[lane] - own.place[0][k][lane]);
     }
     for k in 0..ROWS {
         let (far, near, w) = (&last.world[ROWS + k], &own.world[ROWS + k], &own.world[k]);
         let x = before::<LINE>(&far[0], &near[0]);
         let y = before::<LINE>(&far[1], &near[1]);
         let z = before::<LINE>(&far[2], &near[2]);
-        for lane in 0..LANES {
+        open[3 + k] = each(|lane| {
             let along = x[lane] * w[0][lane] + y[lane] * w[1][lane] + z[lane] * w[2][lane];
-            rows[3 + k][lane] = eight.length[lane] * along;
-        }
+            eight.length[lane] * along
+        });
     }
-    keep_used(eight, rows)
+    keep_used(eight, &open, rows)
+}
+
+kernel! {
+    /// How eight joints drift in a step of h seconds; returns the largest drift, m.
+    pub(super) fn find_drifts<LINE>(last: &Found, own: &Found, eight: &Eight, h: f64, rows: &mut Rows) -> f64 = find_drifts_lanes
 }
 
 /// h times the rate of the rows of eight joints, m; returns the largest.
 #[inline(always)]
-pub(super) fn find_drifts<const LINE: bool>(
+fn find_drifts_lanes<const LINE: bool>(
     last: &Found,
     own: &Found,
     eight: &Eight,
     h: f64,
     rows: &mut Rows,
 ) -> f64 {
+    let mut drift = NO_ROWS;
     for k in 0..3 {
         let a = before::<LINE>(&last.velocity[1][k], &own.velocity[1][k]);
-        for lane in 0..LANES {
-            rows[k][lane] = h * (a[lane] - own.velocity[0][k][lane]);
-        }
+        drift[k] = each(|lane| h * (a[lane] - own.velocity[0][k][lane]));
     }
     for k in 0..ROWS {
         let a = before::<LINE>(&last.rate[ROWS + k], &own.rate[ROWS + k]);
-        for lane in 0..LANES {
-            rows[3 + k][lane] = h * (a[lane] + own.rate[k][lane]);
-        }
+        drift[3 + k] = each(|lane| h * (a[lane] + own.rate[k][lane]));
     }
-    keep_used(eight, rows)
+    keep_used(eight, &drift, rows)
 }
 
-/// Clears the rows of joints that are not there; returns the largest of the others, or what is not
-/// a number if one is not finite.
+/// Writes the rows of the joints that are there, zero for others; returns the largest, or what is
+/// not a number if one is not finite.
 #[inline(always)]
-fn keep_used(eight: &Eight, rows: &mut Rows) -> f64 {
+fn keep_used(eight: &Eight, all: &Rows, rows: &mut Rows) -> f64 {
     let (mut most, mut zero) = (NOTHING, NOTHING);
-    for row in rows.iter_mut() {
-        for lane in 0..LANES {
-            row[lane] *= eight.in_use[lane];
-            let size = row[lane].abs();
-            most[lane] = if size > most[lane] { size } else { most[lane] };
-            zero[lane] += 0.0 * size;
-        }
+    for k in 0..SIZE {
+        let used = each(|lane| all[k][lane] * eight.in_use[lane]);
+        most = each(|lane| {
+            let size = used[lane].abs();
+            if size > most[lane] { size } else { most[lane] }
+        });
+        zero = each(|lane| zero[lane] + 0.0 * used[lane].abs());
+        rows[k] = used;
     }
     largest(&most) + sum(&zero)
 }
@@ -106,12 +113,11 @@ fn keep_used(eight: &Eight, rows: &mut Rows) -> f64 {
 kernel! {
     /// Angles of eight hinges between the maps of the bodies before them, of which those in `own`
     /// are in their block, and their own bodies; near what the angles were, rad.
-    pub(super) fn find_angles(layout: Layout, last: &[Lane; 9], own: &[Lane; 9], eight: &Eight, angles: &mut Lane) = find_angles_lanes
+    pub(super) fn find_angles<LINE>(last: &[Lane; 9], own: &[Lane; 9], eight: &Eight, angles: &mut Lane) = find_angles_lanes
 }
 
 #[inline(always)]
-fn find_angles_lanes(
-    layout: Layout,
+fn find_angles_lanes<const LINE: bool>(
     last: &[Lane; 9],
     own: &[Lane; 9],
     eight: &Eight,
@@ -119,10 +125,7 @@ fn find_angles_lanes(
 ) {
     let mut map = [[0.0; LANES]; 9];
     for k in 0..9 {
-        map[k] = match layout {
-            Layout::InLine => before::<true>(&last[k], &own[k]),
-            Layout::Beside => before::<false>(&last[k], &own[k]),
-        };
+        map[k] = before::<LINE>(&last[k], &own[k]);
     }
     for lane in 0..LANES {
         let (a, b): (M3, M3) = (gather(&map, lane), gather(own, lane));
@@ -155,20 +158,12 @@ const NOTHING: Lane = [0.0; LANES];
 
 #[inline(always)]
 fn plus(a: &Lane, b: &Lane) -> Lane {
-    let mut sum = NOTHING;
-    for lane in 0..LANES {
-        sum[lane] = a[lane] + b[lane];
-    }
-    sum
+    each(|lane| a[lane] + b[lane])
 }
 
 #[inline(always)]
 fn minus(a: &Lane, b: &Lane) -> Lane {
-    let mut difference = NOTHING;
-    for lane in 0..LANES {
-        difference[lane] = a[lane] - b[lane];
-    }
-    difference
+    each(|lane| a[lane] - b[lane])
 }
 
 /// Place of an entry of a symmetric 3×3 matrix among six.

@@ -2,7 +2,7 @@
 
 use super::again::Put;
 use super::bodies::{self, Beside};
-use super::joints::Response;
+use super::joints::{self, Response};
 use super::pull::Acting;
 use super::ring::Ring;
 use super::shape::{Found, NO_ROWS, Rows, SIZE, Shape};
@@ -69,7 +69,6 @@ pub(super) fn beside<'a>(
 ) -> (Beside<'a>, &'a mut Found) {
     let (own, [last, next]) = ring.around(block);
     let beside = Beside {
-        layout: shape.layout,
         flies: pass.projects,
         last: last.unwrap_or(&shape.world),
         next: next.unwrap_or(&NOTHING_FOUND),
@@ -190,14 +189,14 @@ impl Joints {
 
     /// What rows lose by turning, the motion without joints, and how the bodies give way to them.
     fn move_freely(&mut self, pass: &Pass, blocks: &mut Blocks, block: usize) {
-        let (level, scheme) = (pass.level, &pass.scheme);
+        let (level, line, scheme) = (pass.level, self.shape.in_line(), &pass.scheme);
         let slot = self.slot(block);
         let n = &mut blocks.newton[slot];
         let response = self.response(block);
         let response = &mut self.responses[response];
         let (beside, found) = beside(pass, &self.shape, &mut self.ring, &self.held, block);
         let (kind, told) = (self.shape.kind(block), &mut self.told[slot]);
-        bodies::move_freely(level, &beside, kind, scheme, n, told, found, response);
+        bodies::move_freely(level, line, &beside, kind, scheme, n, told, found, response);
     }
 
     /// The dual system of a block of joints.
@@ -209,9 +208,9 @@ impl Joints {
         };
         let [found_last, found] = ends(&self.shape, &self.ring, block);
         let (last, own) = ((found_last, last), (found, own));
-        let (layout, eight) = (self.shape.layout, &self.shape.kind(block).eight);
+        let (line, eight) = (self.shape.in_line(), &self.shape.kind(block).eight);
         let (node, rows) = (self.solver.node(block), &mut self.rows[block]);
-        bodies::assemble(pass.level, layout, last, own, eight, node, rows);
+        bodies::assemble(pass.level, line, last, own, eight, node, rows);
     }
 
     /// Solves, moves the bodies by the forces, and measures the gaps that are left. The
@@ -240,24 +239,24 @@ impl Joints {
     /// of A.
     pub fn press(&mut self, level: Level, blocks: &mut Blocks, block: usize) -> f64 {
         let slot = self.slot(block);
-        let acting = Acting::on(self.shape.layout, &self.rows, block);
+        let (line, acting) = (self.shape.in_line(), Acting::on(&self.rows, block));
         let (socket, told) = (&self.shape.kind(block).socket, &self.told[slot]);
         let (n, found) = (&mut blocks.newton[slot], self.ring.of_mut(block));
-        bodies::press(level, &acting, socket, told, n, found)
+        bodies::press(level, line, &acting, socket, told, n, found)
     }
 
     /// Right-hand side of a block of joints: how far they are open; returns the largest, m.
     pub fn find_gaps(&mut self, level: Level, block: usize) -> f64 {
         let [last, own] = ends(&self.shape, &self.ring, block);
-        let (layout, eight) = (self.shape.layout, &self.shape.kind(block).eight);
-        bodies::find_gaps(level, layout, last, own, eight, &mut self.rows[block])
+        let (line, eight) = (self.shape.in_line(), &self.shape.kind(block).eight);
+        joints::find_gaps(level, line, last, own, eight, &mut self.rows[block])
     }
 
     /// How far a block of joints is open, at most, m.
     pub fn measure_gaps(&self, level: Level, block: usize) -> f64 {
         let [last, own] = ends(&self.shape, &self.ring, block);
-        let (layout, eight) = (self.shape.layout, &self.shape.kind(block).eight);
-        bodies::find_gaps(level, layout, last, own, eight, &mut { NO_ROWS })
+        let (line, eight) = (self.shape.in_line(), &self.shape.kind(block).eight);
+        joints::find_gaps(level, line, last, own, eight, &mut { NO_ROWS })
     }
 
     /// Takes the increments as rotations and strains; returns the largest gap that this opens, m.
@@ -274,15 +273,15 @@ impl Joints {
 
     /// Writes the end of a step that projects no velocity; nothing if it is not finite.
     pub fn end(&self, pass: &Pass, blocks: &mut Blocks) -> Option<()> {
-        let (level, layout, scheme) = (pass.level, self.shape.layout, &pass.scheme);
+        let (level, line, scheme) = (pass.level, self.shape.in_line(), &pass.scheme);
         let mut all = 0..self.solver.count;
         let sound = all.all(|block| {
-            let acting = Acting::on(layout, &self.totals[0], block);
+            let acting = Acting::on(&self.totals[0], block);
             let (socket, told) = (&self.shape.kind(block).socket, &self.told[block]);
             let past = (&pass.state.blocks[block], &pass.state.memory[block]);
             let next = (&mut blocks.next[block], &mut blocks.memory[block]);
             let n = &blocks.newton[block];
-            bodies::end(level, &acting, socket, told, scheme, past, n, next)
+            bodies::end(level, line, &acting, socket, told, scheme, past, n, next)
         });
         sound.then_some(())
     }

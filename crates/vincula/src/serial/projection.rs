@@ -2,6 +2,7 @@
 
 use super::again::Span;
 use super::bodies;
+use super::joints;
 use super::passes::{Blocks, Joints, Pass, add_rows, beside, ends};
 use super::pull::Acting;
 use super::solver::Way;
@@ -68,12 +69,12 @@ impl Joints {
         bent: bool,
         drift: &mut Drift,
     ) -> bool {
-        let (level, scheme) = (pass.level, &pass.scheme);
+        let (level, line, scheme) = (pass.level, self.shape.in_line(), &pass.scheme);
         let (kind, kick) = (self.shape.kind(block), pass.kicks.of(block));
         let slot = self.slot(block);
         let (beside, found) = beside(pass, &self.shape, &mut self.ring, &self.held, block);
         let (n, told) = (&mut blocks.newton[slot], &mut self.told[slot]);
-        let acting = Acting::on(self.shape.layout, &self.totals[0], block);
+        let acting = Acting::on(&self.totals[0], block);
         let given = if bent {
             let params = &kind.params;
             ordinary::look_up(level, n);
@@ -81,6 +82,7 @@ impl Joints {
             tempered::project_free(level, params, kick, scheme, n);
             let given = velocities::meet(
                 level,
+                line,
                 &beside,
                 &kind.socket,
                 scheme,
@@ -91,7 +93,9 @@ impl Joints {
             );
             sound.then_some(given)
         } else {
-            velocities::land(level, &beside, kind, kick, scheme, &acting, n, told, found)
+            velocities::land(
+                level, line, &beside, kind, kick, scheme, &acting, n, told, found,
+            )
         };
         drift.given = larger(given.unwrap_or(0.0), drift.given);
         given.is_some()
@@ -100,9 +104,9 @@ impl Joints {
     /// Right-hand side of a block of joints: how they drift in a step; returns the largest, m.
     pub fn find_drifts(&mut self, pass: &Pass, block: usize) -> f64 {
         let [last, own] = ends(&self.shape, &self.ring, block);
-        let (level, layout, h) = (pass.level, self.shape.layout, pass.scheme.h);
+        let (level, line, h) = (pass.level, self.shape.in_line(), pass.scheme.h);
         let eight = &self.shape.kind(block).eight;
-        velocities::find_drifts(level, layout, last, own, eight, h, &mut self.rows[block])
+        joints::find_drifts(level, line, last, own, eight, h, &mut self.rows[block])
     }
 
     /// Solves for the velocity, and finds how much the joints then drift in a step under all forces,
@@ -125,18 +129,19 @@ impl Joints {
     }
 
     fn project_block(&mut self, pass: &Pass, blocks: &mut Blocks, ask: Ask, block: usize) -> bool {
-        let (level, scheme, slot) = (pass.level, &pass.scheme, self.slot(block));
-        let acting = Acting::on(self.shape.layout, &self.totals[1], block);
+        let (level, line) = (pass.level, self.shape.in_line());
+        let (scheme, slot) = (&pass.scheme, self.slot(block));
+        let acting = Acting::on(&self.totals[1], block);
         let (kind, told) = (self.shape.kind(block), &self.told[slot]);
         let (n, found) = (&blocks.newton[slot], self.ring.of_mut(block));
         let next = (&mut blocks.next[block], &mut blocks.memory[block]);
         match (ask.drift, ask.end) {
             (true, true) => {
-                velocities::settle_and_try(level, &acting, kind, told, scheme, n, next, found)
+                velocities::settle_and_try(level, line, &acting, kind, told, scheme, n, next, found)
             }
-            (false, _) => velocities::settle(level, &acting, kind, told, scheme, n, next),
+            (false, _) => velocities::settle(level, line, &acting, kind, told, scheme, n, next),
             (true, false) => {
-                velocities::try_out(level, &acting, &kind.socket, told, scheme, n, found);
+                velocities::try_out(level, line, &acting, &kind.socket, told, scheme, n, found);
                 true
             }
         }

@@ -1,7 +1,7 @@
 //! What joints do to eight bodies, by their forces.
 
 use super::joints::after;
-use super::shape::{Layout, NO_ROWS, Rows, Socket};
+use super::shape::{NO_ROWS, Rows, Socket};
 use crate::dual::axles::{ALL, Axes, ROWS};
 use crate::dual::ports::{NO_POINTS, Points};
 use crate::integrate::newton::{AtPoints, Pull};
@@ -10,16 +10,14 @@ use crate::math::small::*;
 
 /// The forces of eight joints and of the next ones, N.
 pub(super) struct Acting<'a> {
-    pub layout: Layout,
     pub own: &'a Rows,
     pub next: &'a Rows,
 }
 
 impl<'a> Acting<'a> {
     /// Of the joints of a block.
-    pub fn on(layout: Layout, forces: &'a [Rows], block: usize) -> Acting<'a> {
+    pub fn on(forces: &'a [Rows], block: usize) -> Acting<'a> {
         Acting {
-            layout,
             own: &forces[block],
             next: forces.get(block + 1).unwrap_or(&NO_ROWS),
         }
@@ -35,15 +33,8 @@ struct Forces {
 impl Forces {
     /// Of the joints before and after them.
     #[inline(always)]
-    fn new(acting: &Acting<'_>) -> Forces {
-        match acting.layout {
-            Layout::InLine => Forces::of::<true>(acting.own, acting.next),
-            Layout::Beside => Forces::of::<false>(acting.own, acting.next),
-        }
-    }
-
-    #[inline(always)]
-    fn of<const LINE: bool>(own: &Rows, next: &Rows) -> Forces {
+    fn new<const LINE: bool>(acting: &Acting<'_>) -> Forces {
+        let Acting { own, next } = acting;
         let mut forces = Forces {
             points: NO_POINTS,
             squares: [[0.0; LANES]; ALL],
@@ -72,11 +63,15 @@ pub(super) struct AtSocket<'a> {
 impl<'a> AtSocket<'a> {
     /// Those that act on bodies which joints hold there, and that were told these axes.
     #[inline(always)]
-    pub fn new(acting: &Acting<'_>, socket: &'a Socket, told: &'a Axes) -> AtSocket<'a> {
+    pub fn new<const LINE: bool>(
+        acting: &Acting<'_>,
+        socket: &'a Socket,
+        told: &'a Axes,
+    ) -> AtSocket<'a> {
         AtSocket {
             socket,
             told,
-            forces: Forces::new(acting),
+            forces: Forces::new::<LINE>(acting),
         }
     }
 }

@@ -266,6 +266,11 @@ impl Shape {
         })
     }
 
+    /// Whether bodies that follow each other lie side by side.
+    pub fn in_line(&self) -> bool {
+        self.layout == Layout::InLine
+    }
+
     /// Number of blocks.
     pub fn len(&self) -> usize {
         self.kinds.len()
@@ -301,7 +306,7 @@ impl Shape {
             let places = &mut state.coordinates[first..first + eight.used];
             let mut angles = [0.0; LANES];
             angles[..eight.used].copy_from_slice(places);
-            joints::find_angles(level, self.layout, last, &block.a, eight, &mut angles);
+            joints::find_angles(level, self.in_line(), last, &block.a, eight, &mut angles);
             places.copy_from_slice(&angles[..eight.used]);
             last = &block.a;
         }

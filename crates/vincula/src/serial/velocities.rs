@@ -3,9 +3,8 @@
 
 use super::again::Put;
 use super::bodies::{Beside, find_axes_lanes, tell};
-use super::joints;
 use super::pull::{Acting, AtSocket};
-use super::shape::{Eight, Found, Kind, Layout, Rows, Socket};
+use super::shape::{Found, Kind, Socket};
 use crate::dual::axles::{ALL, Axes};
 use crate::integrate::Scheme;
 use crate::integrate::kicks::KickBlock;
@@ -18,12 +17,12 @@ use crate::model::{MemoryBlock, StateBlock};
 
 kernel! {
     /// The velocity before its projection; as [`meet`]. Nothing when a body is crushed.
-    pub(super) fn land(beside: &Beside<'_>, kind: &Kind, kick: &KickBlock, scheme: &Scheme, acting: &Acting<'_>, n: &mut NewtonBlock, told: &mut Axes, found: &mut Found) -> Option<f64> = land_all
+    pub(super) fn land<LINE>(beside: &Beside<'_>, kind: &Kind, kick: &KickBlock, scheme: &Scheme, acting: &Acting<'_>, n: &mut NewtonBlock, told: &mut Axes, found: &mut Found) -> Option<f64> = land_all
 }
 
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
-fn land_all(
+fn land_all<const LINE: bool>(
     beside: &Beside<'_>,
     kind: &Kind,
     kick: &KickBlock,
@@ -38,7 +37,7 @@ fn land_all(
     if !land_lanes(&kind.params, kick, scheme, n) {
         return None;
     }
-    Some(meet_lanes(
+    Some(meet_lanes::<LINE>(
         beside,
         &kind.socket,
         scheme,
@@ -52,11 +51,11 @@ fn land_all(
 kernel! {
     /// Tells the bodies the axes of the others at the new pose, and finds how fast their points and
     /// axes move under these forces. Returns the largest velocity that these give a body, m/s.
-    pub(super) fn meet(beside: &Beside<'_>, socket: &Socket, scheme: &Scheme, acting: &Acting<'_>, n: &NewtonBlock, told: &mut Axes, found: &mut Found) -> f64 = meet_lanes
+    pub(super) fn meet<LINE>(beside: &Beside<'_>, socket: &Socket, scheme: &Scheme, acting: &Acting<'_>, n: &NewtonBlock, told: &mut Axes, found: &mut Found) -> f64 = meet_lanes
 }
 
 #[inline(always)]
-fn meet_lanes(
+fn meet_lanes<const LINE: bool>(
     beside: &Beside<'_>,
     socket: &Socket,
     scheme: &Scheme,
@@ -65,17 +64,22 @@ fn meet_lanes(
     told: &mut Axes,
     found: &mut Found,
 ) -> f64 {
-    tell_again_lanes(beside, n, told, found);
-    try_out_lanes(acting, socket, told, scheme, n, found)
+    tell_again_lanes::<LINE>(beside, n, told, found);
+    try_out_lanes::<LINE>(acting, socket, told, scheme, n, found)
 }
 
 kernel! {
     /// Tells the bodies the axes of the others at the new pose once more.
-    pub(super) fn tell_again(beside: &Beside<'_>, n: &NewtonBlock, told: &mut Axes, found: &Found) = tell_again_lanes
+    pub(super) fn tell_again<LINE>(beside: &Beside<'_>, n: &NewtonBlock, told: &mut Axes, found: &Found) = tell_again_lanes
 }
 
 #[inline(always)]
-fn tell_again_lanes(beside: &Beside<'_>, n: &NewtonBlock, told: &mut Axes, found: &Found) {
+fn tell_again_lanes<const LINE: bool>(
+    beside: &Beside<'_>,
+    n: &NewtonBlock,
+    told: &mut Axes,
+    found: &Found,
+) {
     let Beside {
         last,
         next,
@@ -83,10 +87,7 @@ fn tell_again_lanes(beside: &Beside<'_>, n: &NewtonBlock, told: &mut Axes, found
         ..
     } = beside;
     let (last, own, next) = (&last.world, &found.world, &next.world);
-    match beside.layout {
-        Layout::InLine => tell::<true>(last, own, next, *lengths, &n.rot, told),
-        Layout::Beside => tell::<false>(last, own, next, *lengths, &n.rot, told),
-    }
+    tell::<LINE>(last, own, next, *lengths, &n.rot, told);
 }
 
 kernel! {
@@ -132,11 +133,11 @@ fn take_up_lanes(
 kernel! {
     /// How fast the points and axes of bodies would move under the forces of the joints before and
     /// after them. Returns the largest velocity that these give a body, m/s.
-    pub(super) fn try_out(acting: &Acting<'_>, socket: &Socket, told: &Axes, scheme: &Scheme, n: &NewtonBlock, found: &mut Found) -> f64 = try_out_lanes
+    pub(super) fn try_out<LINE>(acting: &Acting<'_>, socket: &Socket, told: &Axes, scheme: &Scheme, n: &NewtonBlock, found: &mut Found) -> f64 = try_out_lanes
 }
 
 #[inline(always)]
-fn try_out_lanes(
+fn try_out_lanes<const LINE: bool>(
     acting: &Acting<'_>,
     socket: &Socket,
     told: &Axes,
@@ -144,7 +145,7 @@ fn try_out_lanes(
     n: &NewtonBlock,
     found: &mut Found,
 ) -> f64 {
-    let pull = AtSocket::new(acting, socket, told);
+    let pull = AtSocket::new::<LINE>(acting, socket, told);
     let per_h = scheme.gamma;
     let mut given = [0.0; LANES];
     for lane in 0..LANES {
@@ -190,11 +191,11 @@ impl Seen for Watch<'_> {
 kernel! {
     /// Writes the end of the step as [`settle`] does, and finds how fast points and axes move as
     /// [`try_out`] does.
-    pub(super) fn settle_and_try(acting: &Acting<'_>, kind: &Kind, told: &Axes, scheme: &Scheme, n: &NewtonBlock, next: (&mut StateBlock, &mut MemoryBlock), found: &mut Found) -> bool = settle_and_try_lanes
+    pub(super) fn settle_and_try<LINE>(acting: &Acting<'_>, kind: &Kind, told: &Axes, scheme: &Scheme, n: &NewtonBlock, next: (&mut StateBlock, &mut MemoryBlock), found: &mut Found) -> bool = settle_and_try_lanes
 }
 
 #[inline(always)]
-fn settle_and_try_lanes(
+fn settle_and_try_lanes<const LINE: bool>(
     acting: &Acting<'_>,
     kind: &Kind,
     told: &Axes,
@@ -204,7 +205,7 @@ fn settle_and_try_lanes(
     found: &mut Found,
 ) -> bool {
     let Kind { params, socket, .. } = kind;
-    let pull = AtSocket::new(acting, socket, told);
+    let pull = AtSocket::new::<LINE>(acting, socket, told);
     let mut watch = Watch {
         socket,
         told,
@@ -214,33 +215,13 @@ fn settle_and_try_lanes(
 }
 
 kernel! {
-    /// How eight joints drift in a step; returns the largest drift, m.
-    pub(super) fn find_drifts(layout: Layout, last: &Found, own: &Found, eight: &Eight, h: f64, rows: &mut Rows) -> f64 = find_drifts_lanes
-}
-
-#[inline(always)]
-fn find_drifts_lanes(
-    layout: Layout,
-    last: &Found,
-    own: &Found,
-    eight: &Eight,
-    h: f64,
-    rows: &mut Rows,
-) -> f64 {
-    match layout {
-        Layout::InLine => joints::find_drifts::<true>(last, own, eight, h, rows),
-        Layout::Beside => joints::find_drifts::<false>(last, own, eight, h, rows),
-    }
-}
-
-kernel! {
     /// Adds the response to the forces of the joints before and after the bodies to their velocity,
     /// and writes the end of the step. False if a body is not finite.
-    pub(super) fn settle(acting: &Acting<'_>, kind: &Kind, told: &Axes, scheme: &Scheme, n: &NewtonBlock, next: (&mut StateBlock, &mut MemoryBlock)) -> bool = settle_lanes
+    pub(super) fn settle<LINE>(acting: &Acting<'_>, kind: &Kind, told: &Axes, scheme: &Scheme, n: &NewtonBlock, next: (&mut StateBlock, &mut MemoryBlock)) -> bool = settle_lanes
 }
 
 #[inline(always)]
-fn settle_lanes(
+fn settle_lanes<const LINE: bool>(
     acting: &Acting<'_>,
     kind: &Kind,
     told: &Axes,
@@ -248,6 +229,6 @@ fn settle_lanes(
     n: &NewtonBlock,
     (state, memory): (&mut StateBlock, &mut MemoryBlock),
 ) -> bool {
-    let pull = AtSocket::new(acting, &kind.socket, told);
+    let pull = AtSocket::new::<LINE>(acting, &kind.socket, told);
     settle_under(&kind.params, scheme, &pull, n, state, memory)
 }
