@@ -4,12 +4,16 @@
 //! together: the ties in between are eliminated one after the other, and what is left has the form
 //! of a single link. Forces at the ends then say what the ties carry, from the last one back.
 
+use std::ops::{Add, Mul, Sub};
+
+use crate::lanes::{Lane, Pair};
+
 /// A vector.
-type V = [f64; 3];
+type V<L = f64> = [L; 3];
 /// Three by three numbers, row-major.
-type M = [f64; 9];
+type M<L = f64> = [L; 9];
 /// A symmetric matrix: xx, yy, zz, xy, xz, yz.
-type S = [f64; 6];
+type S<L = f64> = [L; 6];
 
 /// Entries smaller than this are none: an end that hardly feels the other one would fill with
 /// numbers that are slow to compute with.
@@ -17,27 +21,32 @@ const NOTHING: f64 = 1e-200;
 /// What a pivot must have of the product of its diagonal.
 const SAFE: f64 = 1e-12;
 
+/// One number, or one of each of two bridges.
+trait Number: Lane + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {}
+impl Number for f64 {}
+impl Number for Pair {}
+
 /// Something with two ends that forces move.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Bridge {
+pub struct Bridge<L = f64> {
     /// Displacement of each end under forces at it, m/N: xx, yy, zz, xy, xz, yz.
-    pub own: [S; 2],
-    /// Displacement of the first end under forces at the second, m/N.
-    pub mutual: M,
+    pub own: [[L; 6]; 2],
+    /// Displacement of the first end under forces at the second, m/N, row-major.
+    pub mutual: [L; 9],
     /// Where the ends are without forces, m.
-    pub places: [V; 2],
+    pub places: [[L; 3]; 2],
 }
 
 /// A tie that was eliminated: what it carries follows from the forces at the ends of the bridge.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Tie {
+pub struct Tie<L = f64> {
     /// Without forces, N.
-    pub alone: V,
+    pub alone: [L; 3],
     /// Per force at the first end of the bridge. A chain that is straight is stiff along itself, so
     /// that this does not fade.
-    pub first: M,
+    pub first: [L; 9],
     /// Per force at the second end of the link behind the tie.
-    pub last: M,
+    pub last: [L; 9],
 }
 
 impl Bridge {
@@ -56,6 +65,7 @@ impl Bridge {
     }
 
     /// The same, seen from the other end.
+    #[inline(always)]
     pub fn turned(&self) -> Bridge {
         Bridge {
             own: [self.own[1], self.own[0]],
@@ -68,29 +78,92 @@ impl Bridge {
     /// and pushes the next one. False if it could not be eliminated.
     #[inline(always)]
     pub fn extend(&mut self, next: &Bridge) -> (Tie, bool) {
-        let k = std::array::from_fn(|i| self.own[1][i] + next.own[0][i]);
-        let (inverse, safe) = inverse(&k);
-        let gap: V = std::array::from_fn(|i| self.places[1][i] - next.places[0][i]);
-        let tie = Tie {
-            alone: symmetric_times(&inverse, &gap),
-            first: symmetric_by(&inverse, &transposed(&self.mutual)),
-            last: symmetric_by(&inverse, &next.mutual),
-        };
-        let moved = times(&self.mutual, &tie.alone);
-        let carried = transposed_times(&next.mutual, &tie.alone);
-        let taken = symmetric_product(&transposed(&self.mutual), &tie.first);
-        let given = symmetric_product(&next.mutual, &tie.last);
-        for i in 0..6 {
-            self.own[0][i] -= taken[i];
-            self.own[1][i] = next.own[1][i] - given[i];
-        }
-        self.mutual = product(&self.mutual, &tie.last).map(flushed);
-        for i in 0..3 {
-            self.places[0][i] -= moved[i];
-            self.places[1][i] = next.places[1][i] + carried[i];
-        }
-        (tie, safe)
+        let (tie, per) = extend(self, next);
+        (tie, per > 0.0)
     }
+}
+
+/// Two bridges that grow side by side, with the same bits as alone: a processor is idle half of the time
+/// where numbers wait for each other.
+#[derive(Clone, Copy)]
+pub struct Twin(Bridge<Pair>);
+
+impl Twin {
+    /// Puts two bridges side by side.
+    #[inline(always)]
+    pub fn new(bridges: [&Bridge; 2]) -> Twin {
+        Twin(pack(bridges))
+    }
+
+    /// Ties both to what comes next, as [`Bridge::extend`] does.
+    #[inline(always)]
+    pub fn extend(&mut self, next: [&Bridge; 2], ties: [&mut Tie; 2]) -> [bool; 2] {
+        let (found, per) = extend(&mut self.0, &pack(next));
+        for (w, tie) in ties.into_iter().enumerate() {
+            unpack(&found.alone, w, &mut tie.alone);
+            unpack(&found.first, w, &mut tie.first);
+            unpack(&found.last, w, &mut tie.last);
+        }
+        [per.get(0) > 0.0, per.get(1) > 0.0]
+    }
+
+    /// Takes them apart.
+    #[inline(always)]
+    pub fn part(&self, bridges: [&mut Bridge; 2]) {
+        for (w, bridge) in bridges.into_iter().enumerate() {
+            for k in 0..2 {
+                unpack(&self.0.own[k], w, &mut bridge.own[k]);
+                unpack(&self.0.places[k], w, &mut bridge.places[k]);
+            }
+            unpack(&self.0.mutual, w, &mut bridge.mutual);
+        }
+    }
+}
+
+#[inline(always)]
+fn unpack<const N: usize>(from: &[Pair; N], w: usize, to: &mut [f64; N]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = from.get(w);
+    }
+}
+
+#[inline(always)]
+fn pack([a, b]: [&Bridge; 2]) -> Bridge<Pair> {
+    let end = |k: usize| std::array::from_fn(|i| Pair::new(a.own[k][i], b.own[k][i]));
+    let place = |k: usize| std::array::from_fn(|i| Pair::new(a.places[k][i], b.places[k][i]));
+    Bridge {
+        own: [end(0), end(1)],
+        mutual: std::array::from_fn(|i| Pair::new(a.mutual[i], b.mutual[i])),
+        places: [place(0), place(1)],
+    }
+}
+
+/// Ties the second end of a bridge to the first one of the next; zero beside the tie if that could not
+/// be eliminated.
+#[inline(always)]
+fn extend<L: Number>(whole: &mut Bridge<L>, next: &Bridge<L>) -> (Tie<L>, L) {
+    let k = std::array::from_fn(|i| whole.own[1][i] + next.own[0][i]);
+    let (inverse, per) = inverse(&k);
+    let gap: V<L> = std::array::from_fn(|i| whole.places[1][i] - next.places[0][i]);
+    let tie = Tie {
+        alone: symmetric_times(&inverse, &gap),
+        first: symmetric_by(&inverse, &transposed(&whole.mutual)),
+        last: symmetric_by(&inverse, &next.mutual),
+    };
+    let moved = times(&whole.mutual, &tie.alone);
+    let carried = transposed_times(&next.mutual, &tie.alone);
+    let taken = symmetric_product(&transposed(&whole.mutual), &tie.first);
+    let given = symmetric_product(&next.mutual, &tie.last);
+    for i in 0..6 {
+        whole.own[0][i] = whole.own[0][i] - taken[i];
+        whole.own[1][i] = next.own[1][i] - given[i];
+    }
+    whole.mutual = product(&whole.mutual, &tie.last).map(|x| x.flush(NOTHING));
+    for i in 0..3 {
+        whole.places[0][i] = whole.places[0][i] - moved[i];
+        whole.places[1][i] = next.places[1][i] + carried[i];
+    }
+    (tie, per)
 }
 
 impl Tie {
@@ -103,22 +176,18 @@ impl Tie {
     }
 }
 
-fn flushed(x: f64) -> f64 {
-    if x.abs() < NOTHING { 0.0 } else { x }
-}
-
-/// Inverse of a symmetric matrix, and whether that is safely positive definite.
+/// Inverse of a symmetric matrix, and that of its determinant, zero unless the matrix is safely positive
+/// definite.
 #[inline(always)]
-fn inverse(k: &S) -> (S, bool) {
+fn inverse<L: Number>(k: &S<L>) -> (S<L>, L) {
     let [xx, yy, zz, xy, xz, yz] = *k;
     let (a, b, c) = (yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy);
     let det = xx * a + xy * b + xz * c;
-    let safe = det > SAFE * (xx * yy * zz);
-    let per = 1.0 / det;
+    let per = det.reciprocal_above(L::splat(SAFE) * (xx * yy * zz));
     let (a, b, c) = (a * per, b * per, c * per);
     let (d, e) = ((xx * zz - xz * xz) * per, (xy * xz - xx * yz) * per);
     let f = (xx * yy - xy * xy) * per;
-    ([a, d, f, b, c, e], safe)
+    ([a, d, f, b, c, e], per)
 }
 
 #[inline(always)]
@@ -127,19 +196,19 @@ fn add(a: &V, b: &V) -> V {
 }
 
 #[inline(always)]
-fn times(m: &M, x: &V) -> V {
+fn times<L: Number>(m: &M<L>, x: &V<L>) -> V<L> {
     let row = |i: usize| m[i] * x[0] + m[i + 1] * x[1] + m[i + 2] * x[2];
     [row(0), row(3), row(6)]
 }
 
 #[inline(always)]
-fn transposed_times(m: &M, x: &V) -> V {
+fn transposed_times<L: Number>(m: &M<L>, x: &V<L>) -> V<L> {
     let column = |i: usize| m[i] * x[0] + m[i + 3] * x[1] + m[i + 6] * x[2];
     [column(0), column(1), column(2)]
 }
 
 #[inline(always)]
-fn product(a: &M, b: &M) -> M {
+fn product<L: Number>(a: &M<L>, b: &M<L>) -> M<L> {
     std::array::from_fn(|k| {
         let (r, c) = (k / 3 * 3, k % 3);
         a[r] * b[c] + a[r + 1] * b[c + 3] + a[r + 2] * b[c + 6]
@@ -147,29 +216,29 @@ fn product(a: &M, b: &M) -> M {
 }
 
 #[inline(always)]
-fn transposed(m: &M) -> M {
+fn transposed<L: Copy>(m: &M<L>) -> M<L> {
     let [a, b, c, d, e, f, g, h, i] = *m;
     [a, d, g, b, e, h, c, f, i]
 }
 
 #[inline(always)]
-fn symmetric_times([xx, yy, zz, xy, xz, yz]: &S, [x, y, z]: &V) -> V {
+fn symmetric_times<L: Number>([xx, yy, zz, xy, xz, yz]: &S<L>, [x, y, z]: &V<L>) -> V<L> {
     [
-        xx * x + xy * y + xz * z,
-        xy * x + yy * y + yz * z,
-        xz * x + yz * y + zz * z,
+        *xx * *x + *xy * *y + *xz * *z,
+        *xy * *x + *yy * *y + *yz * *z,
+        *xz * *x + *yz * *y + *zz * *z,
     ]
 }
 
 /// A symmetric matrix times another one.
 #[inline(always)]
-fn symmetric_by(&[xx, yy, zz, xy, xz, yz]: &S, b: &M) -> M {
+fn symmetric_by<L: Number>(&[xx, yy, zz, xy, xz, yz]: &S<L>, b: &M<L>) -> M<L> {
     product(&[xx, xy, xz, xy, yy, yz, xz, yz, zz], b)
 }
 
 /// Aᵀ B where that is symmetric.
 #[inline(always)]
-fn symmetric_product(a: &M, b: &M) -> S {
+fn symmetric_product<L: Number>(a: &M<L>, b: &M<L>) -> S<L> {
     let entry = |r: usize, c: usize| a[r] * b[c] + a[r + 3] * b[c + 3] + a[r + 6] * b[c + 6];
     [
         entry(0, 0),
@@ -276,6 +345,25 @@ mod tests {
         for i in 0..3 {
             assert!((ends[0][i] - start[i]).abs() < 1e-12);
         }
+    }
+
+    #[test]
+    fn twins_grow_as_each_would_alone() {
+        let mut alone = [link(1), link(2)];
+        let mut twin = Twin::new([&alone[0], &alone[1]]);
+        for k in 0..9 {
+            let next = [link(10 + k), link(50 + k)];
+            let [mut one, mut two] = [Tie::default(); 2];
+            let safe = twin.extend([&next[0], &next[1]], [&mut one, &mut two]);
+            for (w, tie) in [one, two].iter().enumerate() {
+                let (expected, safely) = alone[w].extend(&next[w]);
+                assert_eq!((tie.alone, tie.first), (expected.alone, expected.first));
+                assert_eq!((tie.last, safe[w]), (expected.last, safely));
+            }
+        }
+        let [mut one, mut two] = [Bridge::default(); 2];
+        twin.part([&mut one, &mut two]);
+        assert_eq!([one, two], alone);
     }
 
     #[test]

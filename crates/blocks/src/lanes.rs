@@ -6,6 +6,8 @@
 //! 64-bit processor): left to itself the compiler packs columns of a block instead
 //! of lanes, and shuffling takes a third of the time.
 
+use std::ops::{Add, Mul, Sub};
+
 use wide::f64x2;
 
 /// Arithmetic on one or two independent numbers.
@@ -81,6 +83,33 @@ impl Pair {
     #[inline(always)]
     pub fn new(a: f64, b: f64) -> Self {
         Self(f64x2::new([a, b]))
+    }
+}
+
+impl Add for Pair {
+    type Output = Self;
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+}
+
+impl Sub for Pair {
+    type Output = Self;
+
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        Self(self.0 - other.0)
+    }
+}
+
+impl Mul for Pair {
+    type Output = Self;
+
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        Self(self.0 * other.0)
     }
 }
 

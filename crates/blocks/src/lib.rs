@@ -77,7 +77,7 @@ pub mod tree;
 pub mod tridiagonal;
 mod twisted;
 
-pub use bridge::{Bridge, Tie};
+pub use bridge::{Bridge, Tie, Twin};
 pub use choice::direct_solver;
 pub use cholesky::{Cholesky, CholeskyOptions, Fill, Half, Reach, Shift};
 pub use condensed::Condensed;

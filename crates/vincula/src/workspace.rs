@@ -37,9 +37,12 @@ pub struct Workspace {
     pub(crate) contacts: Contacts,
     /// What overlaps at the end of a step, and half the thickness of each collider, m.
     pub(crate) late: Contacts,
-    /// Where a step, an attempt at it and a part of it start; only where mechanisms may touch
-    /// something.
-    pub(crate) starts: [Option<Box<State>>; 3],
+    /// Where the last attempt at a step started, which may have to be made again; only where
+    /// something may touch. And whether the attempt at hand is one of these.
+    pub(crate) past: Option<Box<State>>,
+    pub(crate) keeps_past: bool,
+    /// Where a step that is taken in parts starts; only where mechanisms may touch something.
+    pub(crate) whole: Option<Box<State>>,
     pub(crate) thickness: Vec<f64>,
     /// From the centre of each body to the farthest point of its colliders, m, and whether it hardly
     /// moved in the step.
@@ -182,7 +185,7 @@ impl Workspace {
         let dual = Dual::new(model, settings.solver, level, settings.threads);
         let touching = !model.collision.colliders.is_empty();
         let held = touching && !model.joints.is_empty();
-        let keeps = [held, touching, held];
+        let rest = || Box::new(State::at_rest(model));
         let spared = settings.spared(model.bodies.len(), model.mechanisms());
         Workspace {
             settings,
@@ -195,7 +198,9 @@ impl Workspace {
             loose: vec![false; model.params.len()],
             contacts: Contacts::new(),
             late: Contacts::new(),
-            starts: keeps.map(|keep| keep.then(|| Box::new(State::at_rest(model)))),
+            past: touching.then(rest),
+            keeps_past: false,
+            whole: held.then(rest),
             thickness: Vec::new(),
             girth: Vec::new(),
             calm: Vec::new(),

@@ -261,11 +261,6 @@ impl State {
         }
     }
 
-    /// Whether bodies sleep, or have been quiet, as in another state of the same model.
-    pub(crate) fn has_sleepers_of(&self, other: &State) -> bool {
-        self.quiet == other.quiet
-    }
-
     /// Centre of mass of a body, m.
     pub fn center(&self, body: BodyId) -> DVec3 {
         let (block, lane) = place(body.index());

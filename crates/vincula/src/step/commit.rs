@@ -31,13 +31,23 @@ pub(super) fn commit(
     if let Some(error) = runaway(model, state, work, h) {
         return Err(error);
     }
+    let mut past = work.past.take_if(|_| work.keeps_past);
+    if let Some(past) = &mut past {
+        note_start(past, state, work.settings.sleeping);
+    }
     let quiet = || work.runs.iter().flat_map(|runs| runs.blocks());
     if work.active.len() + quiet().count() < state.memory.len() {
+        if let Some(past) = &mut past {
+            past.memory.clone_from(&state.memory);
+        }
         for index in work.active.iter().copied().chain(quiet()) {
             state.memory[index].clone_from(&work.memory[index]);
         }
     } else {
         std::mem::swap(&mut state.memory, &mut work.memory);
+        if let Some(past) = &mut past {
+            std::mem::swap(&mut past.memory, &mut work.memory);
+        }
     }
     std::mem::swap(&mut state.blocks, &mut work.next);
     if work.settings.integrator == Integrator::Bdf2 {
@@ -50,16 +60,41 @@ pub(super) fn commit(
         past.blocks.clone_from_slice(&work.next);
     }
     std::mem::swap(&mut state.multipliers, &mut work.multipliers);
+    if let Some(past) = &mut past {
+        std::mem::swap(&mut past.multipliers, &mut work.multipliers);
+        match work.settings.sleeping {
+            // Blocks that rest are not written anew.
+            true => past.blocks.clone_from(&work.next),
+            false => std::mem::swap(&mut past.blocks, &mut work.next),
+        }
+    }
     // Now `multipliers` is free to hold the forces of the last step.
     std::mem::swap(&mut state.held, &mut work.multipliers);
     state.held.copy_from_slice(&work.total);
     forget_limits(model, state, work);
+    if let Some(mut past) = past {
+        std::mem::swap(&mut past.held, &mut work.multipliers);
+        work.past = Some(past);
+    }
     sleep::remember(model, state, work);
     sleep::fall_asleep(model, state, work, h);
     state.measure_coordinates(model);
     work.last_h = h;
     state.time += h;
     Ok(())
+}
+
+/// Notes what of the start of a step does not just change places with what takes its place.
+fn note_start(past: &mut State, state: &State, sleeping: bool) {
+    past.time = state.time;
+    past.coordinates.clone_from(&state.coordinates);
+    past.history.clone_from(&state.history);
+    past.contacts.entries.clone_from(&state.contacts.entries);
+    // Else all are awake.
+    if sleeping {
+        past.quiet.clone_from(&state.quiet);
+        past.nest.clone_from(&state.nest);
+    }
 }
 
 kernel! {
@@ -112,8 +147,13 @@ fn runaway(model: &Model, state: &State, work: &Workspace, h: f64) -> Option<Ste
     if work.contacts.points.is_empty() {
         return None;
     }
-    let before = state.blocks.iter().flat_map(speeds).fold(0.0, f64::max);
-    let most = JUMP * (before + 1.0 + model.gravity.length() * h);
+    let little = 1.0 + model.gravity.length() * h;
+    let fastest = |blocks: &[StateBlock]| blocks.iter().flat_map(speeds).fold(0.0, f64::max);
+    // Which is as good as always.
+    if fastest(&work.next) <= JUMP * little {
+        return None;
+    }
+    let most = JUMP * (fastest(&state.blocks) + little);
     for (block, next) in work.next.iter().enumerate() {
         for (lane, speed) in speeds(next).into_iter().enumerate() {
             if speed > most {

@@ -87,24 +87,6 @@ pub(crate) fn step_together(
     work: &mut Workspace,
     h: f64,
 ) -> Result<StepReport, StepError> {
-    let mut before = work.starts[0].take();
-    if let Some(before) = &mut before {
-        work.copy_state(state, before);
-    }
-    let done = whole_or_in_parts(model, state, before.as_deref(), control, work, h);
-    work.starts[0] = before;
-    done
-}
-
-/// The same, for a state that is known to be at `before` where mechanisms may touch something.
-fn whole_or_in_parts(
-    model: &Model,
-    state: &mut State,
-    before: Option<&State>,
-    control: &Control,
-    work: &mut Workspace,
-    h: f64,
-) -> Result<StepReport, StepError> {
     if let Some(report) = prepare(model, state, control, work, h) {
         return Ok(report);
     }
@@ -113,14 +95,12 @@ fn whole_or_in_parts(
         true => work.settings.part_limit,
         false => 1,
     };
-    if let Some(before) = before {
-        let count = parts_wanted(model, state, work, h, most);
-        if count > 1 {
-            return parts::in_equal(model, state, before, control, work, h, count);
-        }
+    let count = parts_wanted(model, state, work, h, most);
+    if count > 1 {
+        return parts::in_equal(model, state, control, work, h, count);
     }
-    let done = carry_out(model, state, before, control, work, h);
-    parts::or_in_halves(done, model, state, before, control, work, h, most)
+    let done = carry_out(model, state, control, work, h);
+    parts::or_in_halves(done, model, state, control, work, h, most)
 }
 
 impl StepReport {
@@ -140,18 +120,17 @@ impl StepReport {
     }
 }
 
-/// Makes the step as a whole, of a state that may be known to be at `before`.
+/// Makes the step as a whole.
 fn attempt(
     model: &Model,
     state: &mut State,
-    before: Option<&State>,
     control: &Control,
     work: &mut Workspace,
     h: f64,
 ) -> Result<StepReport, StepError> {
     match prepare(model, state, control, work, h) {
         Some(report) => Ok(report),
-        None => carry_out(model, state, before, control, work, h),
+        None => carry_out(model, state, control, work, h),
     }
 }
 
@@ -178,61 +157,62 @@ fn prepare(
     None
 }
 
-/// Makes a step that is prepared, of a state that may be known to be at `before`.
+/// Makes a step that is prepared, and again with the contacts that are seen only at its end. Where it
+/// started is then in `work.past`, if it may have to be made once more.
 fn carry_out(
     model: &Model,
     state: &mut State,
-    before: Option<&State>,
     control: &Control,
     work: &mut Workspace,
     h: f64,
 ) -> Result<StepReport, StepError> {
     work.late.points.clear();
-    if !late::may_repeat(work) {
-        return advance(model, state, control, work, h);
-    }
-    // What woke since would sleep there.
-    if let Some(before) = before.filter(|before| before.has_sleepers_of(state)) {
-        return look_again(model, state, before, control, work, h);
-    }
-    let mut start = work.starts[1].take();
-    let done = match &mut start {
-        Some(start) => {
-            work.copy_state(state, start);
-            look_again(model, state, start, control, work, h)
-        }
-        None => advance(model, state, control, work, h),
-    };
-    work.starts[1] = start;
-    done
-}
-
-/// Makes the step, and again with the contacts that are seen only at its end.
-fn look_again(
-    model: &Model,
-    state: &mut State,
-    before: &State,
-    control: &Control,
-    work: &mut Workspace,
-    h: f64,
-) -> Result<StepReport, StepError> {
+    work.keeps_past = late::may_repeat(work);
     let mut report = advance(model, state, control, work, h)?;
-    let looks = late::repeats(model, [before, state], work, h);
+    if !work.keeps_past {
+        return Ok(report);
+    }
+    let looks = look_back(work, |past, work| {
+        late::repeats(model, [past, state], work, h)
+    });
     for look in 0..looks {
-        if !late::find_missed(model, before, state, control, work, h) {
+        let missed = look_back(work, |past, work| {
+            late::find_missed(model, past, state, control, work, h)
+        });
+        if !missed {
             break;
         }
-        work.copy_state(before, state);
+        go_back(state, work);
         work.gather_forces(model, state, control, h);
         report = advance(model, state, control, work, h)?;
         if look + 1 == looks {
-            late::look(model, [before, state], control, work, h);
+            look_back(work, |past, work| {
+                late::look(model, [past, state], control, work, h);
+            });
         }
     }
     if looks > 0 && work.stage.care() != Care::Exact {
         report.penetration = report.penetration.max(work.late.penetration());
     }
     Ok(report)
+}
+
+/// Looks at where the step started, which is kept.
+fn look_back<T: Default>(
+    work: &mut Workspace,
+    look: impl FnOnce(&State, &mut Workspace) -> T,
+) -> T {
+    let past = work.past.take();
+    let seen = past.as_ref().map(|past| look(past, work));
+    work.past = past;
+    seen.unwrap_or_default()
+}
+
+/// Returns to where the step started, which is kept.
+fn go_back(state: &mut State, work: &mut Workspace) {
+    if let Some(past) = &mut work.past {
+        std::mem::swap(state, past);
+    }
 }
 
 /// Makes the step with the contacts that are known.

@@ -4,7 +4,7 @@
 //! So a step that fails is taken in two halves, and a half that fails in two again. If that does
 //! not help either, the state is as it was and the first reason is told.
 
-use super::{StepError, StepReport, Workspace, attempt};
+use super::{StepError, StepReport, Workspace, attempt, go_back};
 use crate::contact::stage::Care;
 use crate::model::{Control, Model, State};
 
@@ -17,32 +17,28 @@ const LAWLESS: f64 = 1e-6;
 /// Overlap beyond which neither is, as a part of half the thickness of the thinnest body: 1 % of it.
 const DEEP: f64 = 0.02;
 
-/// What was done, or the step in halves where that failed or is not to be believed. The state is
-/// known to have been at `before` where mechanisms may touch something.
-#[allow(clippy::too_many_arguments)]
+/// What was done, or the step in halves where that failed or is not to be believed.
 pub(super) fn or_in_halves(
     done: Result<StepReport, StepError>,
     model: &Model,
     state: &mut State,
-    before: Option<&State>,
     control: &Control,
     work: &mut Workspace,
     h: f64,
     most: usize,
 ) -> Result<StepReport, StepError> {
-    match (done, before) {
-        (Ok(report), Some(before)) if most > 1 && is_astray(&report, work) => {
-            work.copy_state(before, state);
+    match done {
+        Ok(report) if most > 1 && work.keeps_past && is_astray(&report, work) => {
+            go_back(state, work);
             match in_halves(model, state, control, work, h, most) {
                 Some(report) => Ok(report),
-                None => attempt(model, state, Some(before), control, work, h),
+                None => attempt(model, state, control, work, h),
             }
         }
-        (Ok(report), _) => Ok(report),
-        (Err(error), _) if may_help(&error) => {
+        Err(error) if may_help(&error) => {
             in_halves(model, state, control, work, h, most).ok_or(error)
         }
-        (Err(error), _) => Err(error),
+        done => done,
     }
 }
 
@@ -62,43 +58,41 @@ fn is_astray(report: &StepReport, work: &Workspace) -> bool {
     lost || lawless || deep
 }
 
-/// Takes the step in equal parts from `before`, where the state is; on an error the state is there
-/// again.
+/// Takes the step in equal parts; the state is untouched on an error.
 pub(super) fn in_equal(
     model: &Model,
     state: &mut State,
-    before: &State,
     control: &Control,
     work: &mut Workspace,
     h: f64,
     parts: usize,
 ) -> Result<StepReport, StepError> {
+    let room = work.whole.take();
+    let mut before = room.unwrap_or_else(|| Box::new(state.clone()));
+    work.copy_state(state, &mut before);
     let part = h / parts as f64;
     // Few parts may each be halved more often than many.
     let most = (2 * work.settings.part_limit / parts).max(2);
-    let mut start = work.starts[2].take();
     let mut whole: Option<Result<StepReport, StepError>> = None;
     for _ in 0..parts {
-        if let Some(start) = &mut start {
-            work.copy_state(state, start);
-        }
-        let at = start.as_deref();
-        let done = attempt(model, state, at, control, work, part);
-        let done = or_in_halves(done, model, state, at, control, work, part, most);
+        let done = attempt(model, state, control, work, part);
+        let done = or_in_halves(done, model, state, control, work, part, most);
         whole = Some(match (whole, done) {
             (Some(Ok(first)), Ok(next)) => Ok(first.then(&next)),
             (_, done) => done,
         });
         if let Some(Err(_)) = whole {
-            work.copy_state(before, state);
+            std::mem::swap(state, &mut before);
             break;
         }
     }
-    work.starts[2] = start;
-    let whole = whole.unwrap_or(Err(StepError::BadStep(h)))?;
-    // Parts do not always add up to the last bit.
-    state.time = before.time + h;
-    Ok(whole)
+    let whole = whole.unwrap_or(Err(StepError::BadStep(h)));
+    if whole.is_ok() {
+        // Parts do not always add up to the last bit.
+        state.time = before.time + h;
+    }
+    work.whole = Some(before);
+    whole
 }
 
 /// Takes the step in at most `parts` equal parts; the state is untouched on an error.
@@ -118,8 +112,7 @@ fn in_halves(
     for _ in 0..2 {
         // What is not to be believed is made again while it can be.
         let start = (parts > 3).then(|| state.clone());
-        let at = start.as_ref();
-        let part = attempt(model, state, at, control, work, 0.5 * h).ok();
+        let part = attempt(model, state, control, work, 0.5 * h).ok();
         let part = match (part, start) {
             (Some(report), Some(start)) if is_astray(&report, work) => {
                 let end = std::mem::replace(state, start);
@@ -192,7 +185,7 @@ mod tests {
         let report = in_halves(&model, &mut halved, &control, &mut work, h, 2).unwrap();
         assert_eq!((report.parts, report.iterations), (2, 2));
         for _ in 0..2 {
-            attempt(&model, &mut twice, None, &control, &mut work, 0.5 * h).unwrap();
+            attempt(&model, &mut twice, &control, &mut work, 0.5 * h).unwrap();
         }
         assert_eq!(halved.center(rod), twice.center(rod));
         assert_eq!(halved.time, h);

@@ -110,7 +110,7 @@ impl Runs {
         state: &State,
         work: &mut Workspace,
         h: f64,
-        job: impl Fn(&Pass, &mut Lot, &mut Stretch) + Sync,
+        job: impl Fn(&Pass, &mut Lot, &mut [Stretch]) + Sync,
     ) {
         let Some(first) = self.stretches.first().map(|s| s.blocks.start) else {
             return;
@@ -141,8 +141,8 @@ impl Runs {
             ties: &mut self.ties[first..],
             forces,
         };
-        lot.each(threads, &mut self.stretches, &|lot, stretch| {
-            job(&pass, lot, stretch)
+        lot.each(threads, &mut self.stretches, &|lot, stretches| {
+            job(&pass, lot, stretches)
         });
     }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use vincula_blocks::{Bridge, Tie, both};
+use vincula_blocks::{Bridge, Tie, Twin, both};
 
 use super::super::links::put_run;
 use super::super::passes::{AHEAD, Ending, Pass, answer, fetch_start, finish, prepare, weigh};
@@ -73,12 +73,13 @@ enum Way {
 type Run = [V3; LANES + 1];
 
 impl<'a> Lot<'a> {
-    /// Does the job for every stretch, on two threads if there are so many.
+    /// Does the job for every stretch, of which two are done side by side, on two threads if there are so
+    /// many.
     pub fn each(
         mut self,
         threads: usize,
         stretches: &mut [Stretch],
-        job: &(impl Fn(&mut Lot, &mut Stretch) + Sync),
+        job: &(impl Fn(&mut Lot, &mut [Stretch]) + Sync),
     ) {
         let half = stretches.iter().map(|s| s.blocks.len()).sum::<usize>() / 2;
         let mut before = 0;
@@ -88,15 +89,15 @@ impl<'a> Lot<'a> {
         });
         let at = lower.count();
         if threads < 2 || at == 0 {
-            stretches.iter_mut().for_each(|s| job(&mut self, s));
+            stretches.chunks_mut(2).for_each(|s| job(&mut self, s));
             return;
         }
         let (one, two) = stretches.split_at_mut(at);
         let (mut lower, mut upper) = self.split(two[0].blocks.start);
         both(
             threads,
-            || one.iter_mut().for_each(|s| job(&mut lower, s)),
-            || two.iter_mut().for_each(|s| job(&mut upper, s)),
+            || one.chunks_mut(2).for_each(|s| job(&mut lower, s)),
+            || two.chunks_mut(2).for_each(|s| job(&mut upper, s)),
         );
     }
 
@@ -135,64 +136,135 @@ impl<'a> Lot<'a> {
         (before, after)
     }
 
-    /// First pass over a stretch.
-    pub fn begin(&mut self, pass: &Pass, stretch: &mut Stretch) {
-        let (mut once, mut slot, mut whole) = (NewtonBlock::ZERO, Slot::ZERO, None);
-        for block in stretch.blocks.clone() {
-            let at = block - self.first;
-            fetch_start(pass, block + AHEAD, 0);
-            let (n, _) = self.block(at, &mut once);
-            let done = prepare(pass, block, false, n, &mut slot).is_some();
-            fetch_start(pass, block + AHEAD, 1);
-            fetch_start(pass, block + AHEAD, 2);
-            fetch(self.ties, at + AHEAD, [0, 1]);
-            if !done || !eliminate(&mut whole, Way::Forwards, &slot, &mut self.ties[at]) {
-                self.restless[at] = true;
-                stretch.sound = false;
-                break;
+    /// First pass over one or two stretches.
+    pub fn begin(&mut self, pass: &Pass, stretches: &mut [Stretch]) {
+        let (mut once, mut hands) = (NewtonBlock::ZERO, [Hand::EMPTY; 2]);
+        for k in 0..longest(stretches) {
+            for (hand, stretch) in hands.iter_mut().zip(&mut *stretches) {
+                let block = stretch.blocks.start + k;
+                hand.at = (stretch.sound && block < stretch.blocks.end).then(|| block - self.first);
+                let Some(at) = hand.at else { continue };
+                fetch_start(pass, block + AHEAD, 0);
+                let (n, _) = self.block(at, &mut once);
+                if prepare(pass, block, false, n, &mut hand.slot).is_none() {
+                    hand.at = None;
+                    self.restless[at] = true;
+                    stretch.sound = false;
+                }
+                fetch_start(pass, block + AHEAD, 1);
+                fetch_start(pass, block + AHEAD, 2);
+                fetch(self.ties, at + AHEAD, [0, 1]);
             }
+            self.tie(Way::Forwards, &mut hands, stretches);
         }
-        stretch.bridge = whole.unwrap_or_default();
+        for (hand, stretch) in hands.iter().zip(stretches) {
+            stretch.bridge = hand.whole.unwrap_or_default();
+        }
     }
 
-    /// Second pass over a stretch.
-    pub fn answer(&mut self, pass: &Pass, stretch: &mut Stretch) {
-        let (mut once, mut slot, mut whole) = (NewtonBlock::ZERO, Slot::ZERO, None);
-        let ([first, mut last], keeps) = (stretch.held, self.keeps);
-        let mut start = None;
-        for block in stretch.blocks.clone().rev() {
-            let at = block - self.first;
-            let is_first = block == stretch.blocks.start;
-            let (ahead, at_ahead) = (block.wrapping_sub(AHEAD), at.wrapping_sub(AHEAD));
-            fetch_start(pass, ahead, 0);
-            fetch(self.ties, at_ahead, [0, 1]);
-            let run = substitute_back(&self.ties[at], &first, &last, is_first);
-            last = run[0];
-            self.put_forces(pass, at, &run, &mut slot);
-            let (n, ending) = self.block(at, &mut once);
-            let mut done = answer(pass, block, keeps, n, &mut slot, Some(ending)).is_some();
-            fetch_start(pass, ahead, 1);
-            if done {
-                stretch.open = stretch.open.max(gaps(&slot, start));
-                start = Some(gather(&slot.place[BEFORE], 0));
-                weigh(pass, block, n, &mut slot);
-                slot.place = slot.drifts(pass.scheme.h);
-                // Once some links have to be seen, the ends do not matter any more.
-                fetch_start(pass, ahead, 2);
-                done = !stretch.sound
-                    || eliminate(&mut whole, Way::Backwards, &slot, &mut self.ties[at]);
-            }
-            fetch(self.next, at_ahead, [0, 1]);
-            if !done {
-                self.restless[at] = true;
-                (stretch.sound, start) = (false, None);
-            }
+    /// Second pass over one or two stretches.
+    pub fn answer(&mut self, pass: &Pass, stretches: &mut [Stretch]) {
+        let (mut once, mut hands) = (NewtonBlock::ZERO, [Hand::EMPTY; 2]);
+        for (hand, stretch) in hands.iter_mut().zip(&*stretches) {
+            hand.force = stretch.held[1];
         }
-        stretch.bridge = whole.unwrap_or_default().turned();
+        for k in 1..=longest(stretches) {
+            for (hand, stretch) in hands.iter_mut().zip(&mut *stretches) {
+                hand.at = None;
+                if k <= stretch.blocks.len() {
+                    self.answer_block(pass, stretch.blocks.end - k, hand, stretch, &mut once);
+                }
+            }
+            self.tie(Way::Backwards, &mut hands, stretches);
+        }
+        for (hand, stretch) in hands.iter().zip(stretches) {
+            stretch.bridge = hand.whole.unwrap_or_default().turned();
+        }
     }
 
-    /// Last pass over a stretch.
-    pub fn finish(&mut self, pass: &Pass, stretch: &mut Stretch, kept: Option<f64>) {
+    /// Moves the links of a block and finds how they drift; at hand are then those that can be tied.
+    fn answer_block(
+        &mut self,
+        pass: &Pass,
+        block: usize,
+        hand: &mut Hand,
+        stretch: &mut Stretch,
+        once: &mut NewtonBlock,
+    ) {
+        let (at, keeps) = (block - self.first, self.keeps);
+        let is_first = block == stretch.blocks.start;
+        let (ahead, at_ahead) = (block.wrapping_sub(AHEAD), at.wrapping_sub(AHEAD));
+        fetch_start(pass, ahead, 0);
+        fetch(self.ties, at_ahead, [0, 1]);
+        let run = substitute_back(&self.ties[at], &stretch.held[0], &hand.force, is_first);
+        hand.force = run[0];
+        let slot = &mut hand.slot;
+        self.put_forces(pass, at, &run, slot);
+        let (n, ending) = self.block(at, once);
+        let done = answer(pass, block, keeps, n, slot, Some(ending)).is_some();
+        fetch_start(pass, ahead, 1);
+        if done {
+            stretch.open = stretch.open.max(gaps(slot, hand.start));
+            hand.start = Some(gather(&slot.place[BEFORE], 0));
+            weigh(pass, block, n, slot);
+            slot.place = slot.drifts(pass.scheme.h);
+            fetch_start(pass, ahead, 2);
+            // Once some links have to be seen, the ends do not matter any more.
+            hand.at = stretch.sound.then_some(at);
+        } else {
+            self.restless[at] = true;
+            (stretch.sound, hand.start) = (false, None);
+        }
+        fetch(self.next, at_ahead, [0, 1]);
+    }
+
+    /// Ties the blocks at hand to what is there of their stretches.
+    fn tie(&mut self, way: Way, hands: &mut [Hand; 2], stretches: &mut [Stretch]) {
+        let mut tied = [true; 2];
+        let [one, two] = hands;
+        match [&mut *one, &mut *two] {
+            [
+                Hand {
+                    at: Some(a),
+                    whole: Some(first),
+                    slot: x,
+                    ..
+                },
+                Hand {
+                    at: Some(b),
+                    whole: Some(second),
+                    slot: y,
+                    ..
+                },
+            ] => {
+                if let Ok(ties) = self.ties.get_disjoint_mut([*a, *b]) {
+                    tied = eliminate_two([first, second], way, [x, y], ties);
+                }
+            }
+            hands => {
+                for (hand, tied) in hands.into_iter().zip(&mut tied) {
+                    if let Some(at) = hand.at {
+                        *tied = eliminate(&mut hand.whole, way, &hand.slot, &mut self.ties[at]);
+                    }
+                }
+            }
+        }
+        for ((hand, stretch), tied) in hands.iter_mut().zip(stretches).zip(tied) {
+            if let Some(at) = hand.at.filter(|_| !tied) {
+                self.restless[at] = true;
+                (stretch.sound, hand.start) = (false, None);
+            }
+        }
+    }
+
+    /// Last pass over one or two stretches.
+    pub fn finish(&mut self, pass: &Pass, stretches: &mut [Stretch], kept: Option<f64>) {
+        for stretch in stretches {
+            self.finish_one(pass, stretch, kept);
+        }
+    }
+
+    fn finish_one(&mut self, pass: &Pass, stretch: &mut Stretch, kept: Option<f64>) {
         let (mut once, mut slot) = (NewtonBlock::ZERO, Slot::ZERO);
         let ([mut first, last], keeps) = (stretch.held, self.keeps);
         for block in stretch.blocks.clone() {
@@ -234,6 +306,60 @@ impl<'a> Lot<'a> {
         self.forces[at * LANES..][..LANES].copy_from_slice(&run[..LANES]);
         put_run(pass.level, run, &mut slot.force);
     }
+}
+
+/// Blocks of the longest stretch.
+fn longest(stretches: &[Stretch]) -> usize {
+    stretches.iter().map(|s| s.blocks.len()).max().unwrap_or(0)
+}
+
+/// What a pass has at hand of a stretch.
+struct Hand {
+    /// The block that is to be tied, if there is one, and its links.
+    at: Option<usize>,
+    slot: Slot,
+    /// What is tied already.
+    whole: Option<Bridge>,
+    /// Force of the joint that was solved for last, N.
+    force: V3,
+    /// Where the last block starts, m.
+    start: Option<V3>,
+}
+
+impl Hand {
+    const EMPTY: Hand = Hand {
+        at: None,
+        slot: Slot::ZERO,
+        whole: None,
+        force: [0.0; 3],
+        start: None,
+    };
+}
+
+/// Ties the links of two blocks, each to those that are there. False for one that failed.
+fn eliminate_two(
+    [one, two]: [&mut Bridge; 2],
+    way: Way,
+    slots: [&Slot; 2],
+    [ties, others]: [&mut [Tie; LANES]; 2],
+) -> [bool; 2] {
+    let mut twin = Twin::new([one, two]);
+    let mut sound = [true; 2];
+    for k in 0..LANES {
+        let (lane, next) = match way {
+            Way::Forwards => (k, [link(slots[0], k), link(slots[1], k)]),
+            Way::Backwards => {
+                let lane = LANES - 1 - k;
+                let [a, b] = [link(slots[0], lane), link(slots[1], lane)];
+                (lane, [a.turned(), b.turned()])
+            }
+        };
+        let tied = [&mut ties[lane], &mut others[lane]];
+        let safe = twin.extend([&next[0], &next[1]], tied);
+        sound = [sound[0] & safe[0], sound[1] & safe[1]];
+    }
+    twin.part([one, two]);
+    sound
 }
 
 /// Ties the links of a block to those that are there. False if that failed.
