@@ -39,7 +39,7 @@ const CHORES: [Chore; 7] = [
     },
     Chore {
         name: "bench",
-        purpose: "measure the time of steps [--quick | --scenes | --ratios]",
+        purpose: "measure the time of steps [--quick | --scenes | --ratios | --contacts]",
         run: numbers::bench,
     },
     Chore {

@@ -56,6 +56,9 @@ enum Chore {
         /// Time what is wanted as a ratio instead: hinges against balls, two threads against one
         #[arg(long, conflicts_with_all = ["scenes", "quick"])]
         ratios: bool,
+        /// Run scenes of contact instead, some minutes: times, overlaps, residuals and energies
+        #[arg(long, conflicts_with_all = ["scenes", "ratios"])]
+        contacts: bool,
     },
 }
 
@@ -69,6 +72,11 @@ fn main() -> ExitCode {
             ..
         } => bench::gallery::run(&workspace_root(), quick),
         Chore::Bench { ratios: true, .. } => bench::ratios::run(),
+        Chore::Bench {
+            quick,
+            contacts: true,
+            ..
+        } => bench::contacts::run(&workspace_root(), quick),
         Chore::Bench { quick, .. } => bench::run(&workspace_root(), quick),
     };
     match outcome {

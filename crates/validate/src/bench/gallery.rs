@@ -1,16 +1,15 @@
 //! `bench --scenes`: the time of a step on scenes of the gallery, against what we want.
 //!
-//! Wanted times are for a quiet machine of the kind the engine was planned on; the fixed load
-//! beside them tells how quiet this one is.
+//! Wanted times are for a quiet machine of the kind the engine was planned on. Steps are timed by turns
+//! with work whose time there is known, and `calibrated` is divided by how much longer that took here.
 
-use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
 use vincula::prelude::*;
-use vincula_exchange::write_atomic;
 
-use super::{calibration, cpu_model, slug, yardstick};
+use super::yardstick::Yardstick;
+use super::{median, name_of, wish, write_scenes};
 use crate::motion::Outcome;
 use crate::row::align;
 
@@ -112,6 +111,8 @@ const CASES: &[Case] = &[
 struct Result {
     best: f64,
     median: f64,
+    /// How many times longer than on the machine of the wanted times the fixed work took.
+    slowness: f64,
     iterations: f64,
     residual: f64,
     bodies: usize,
@@ -126,62 +127,53 @@ pub fn run(root: &Path, quick: bool) -> Outcome<bool> {
         "threads",
         "median ms",
         "best ms",
+        "calibrated ms",
         "wanted ms",
         "µs per arm",
         "iterations",
         "gap m",
     ];
     let mut rows = Vec::new();
-    let mut flops = Vec::new();
-    let before = yardstick::grid()?;
+    let (mut yardstick, mut pace) = (Yardstick::new()?, Vec::new());
     for case in CASES {
         let steps = if quick {
             case.steps.min(20)
         } else {
             case.steps
         };
-        let result = measure(case, steps)?;
-        flops.push(calibration::flop());
+        let result = measure(case, steps, &mut yardstick)?;
+        pace.push(result.slowness);
         let row = cells(case, &result);
         println!("{}", row.join("  "));
         rows.push(row);
     }
     println!("\n{}", align(&header, &rows));
-    flops.sort_by(f64::total_cmp);
-    println!(
-        "dependent flop: median {:.3} ns, best {:.3} ns",
-        flops[flops.len() / 2],
-        flops[0]
+    let (least, most) = (
+        pace.iter().copied().fold(f64::INFINITY, f64::min),
+        pace.iter().copied().fold(0.0, f64::max),
     );
-    let after = yardstick::grid()?;
-    let [factor, solve] = [0, 1].map(|k| 0.5 * (before[k] + after[k]));
-    let slower = [factor / yardstick::KNOWN[0], solve / yardstick::KNOWN[1]];
     let note = format!(
-        "sparse Cholesky of a 100 x 100 grid by faer: {factor:.1} ms to factor, {solve:.1} ms to \
-         solve, {:.2} and {:.2} times what they took where the wanted times were measured",
-        slower[0], slower[1]
+        "sparse Cholesky of a 100 x 100 grid by faer, between the steps: {least:.2} to {most:.2} \
+         times what it took where the wanted times were measured, {:.2} at the median",
+        median(pace)
     );
     println!("{note}");
     if !quick {
-        let cpu = cpu_model();
-        let mut text = format!(
-            "# {cpu}; ms a step\n# {note}\n{}\n",
-            header.join(",").replace(' ', "_")
-        );
-        for row in &rows {
-            text.push_str(&format!("{}\n", row.join(",")));
-        }
-        let folder = root.join("benchmarks");
-        fs::create_dir_all(&folder)?;
-        write_atomic(
-            folder.join(format!("{}-scenes.csv", slug(&cpu))),
-            text.as_bytes(),
+        write_scenes(
+            root,
+            "scenes",
+            &format!("ms a step; {note}"),
+            &header,
+            &rows,
         )?;
     }
     Ok(true)
 }
 
-fn measure(case: &Case, steps: usize) -> Outcome<Result> {
+/// Turns that the steps of a case and the fixed work take.
+const TURNS: usize = 5;
+
+fn measure(case: &Case, steps: usize, yardstick: &mut Yardstick) -> Outcome<Result> {
     let scene = vincula_scenes::build(case.scene, case.settings)?;
     let settings = Settings {
         threads: case.threads,
@@ -191,21 +183,24 @@ fn measure(case: &Case, steps: usize) -> Outcome<Result> {
     let control = Control::new(&scene.model);
     let mut state = scene.state.clone();
     let (mut times, mut iterations, mut residual) = (Vec::new(), 0, 0.0f64);
-    for index in 0..=steps {
-        let start = Instant::now();
-        let report = step(&scene.model, &mut state, &control, &mut work, scene.h)?;
-        // The first step only warms the cache.
-        if index > 0 {
-            times.push(start.elapsed().as_secs_f64() * 1e3);
-            iterations += report.iterations;
-            residual = residual.max(report.residual);
+    for _ in 0..TURNS {
+        yardstick.lay()?;
+        // The first step of a turn only warms the cache.
+        for index in 0..=steps.div_ceil(TURNS) {
+            let start = Instant::now();
+            let report = step(&scene.model, &mut state, &control, &mut work, scene.h)?;
+            if index > 0 {
+                times.push(start.elapsed().as_secs_f64() * 1e3);
+                iterations += report.iterations;
+                residual = residual.max(report.residual);
+            }
         }
     }
-    times.sort_by(f64::total_cmp);
     Ok(Result {
-        best: times[0],
-        median: times[times.len() / 2],
-        iterations: iterations as f64 / steps as f64,
+        best: times.iter().copied().fold(f64::INFINITY, f64::min),
+        iterations: iterations as f64 / times.len() as f64,
+        median: median(times),
+        slowness: yardstick.slowness(),
         residual,
         bodies: scene.model.bodies().len(),
     })
@@ -220,27 +215,15 @@ fn per_arm(case: &Case, result: &Result) -> String {
 }
 
 fn cells(case: &Case, result: &Result) -> Vec<String> {
-    let settings: Vec<String> = case
-        .settings
-        .iter()
-        .map(|(key, value)| format!("{key}={value}"))
-        .collect();
-    let wanted = if case.wanted.is_nan() {
-        "-".to_owned()
-    } else {
-        case.wanted.to_string()
-    };
     vec![
-        [case.scene, &settings.join(" ")]
-            .join(" ")
-            .trim()
-            .to_owned(),
+        name_of(case.scene, case.settings),
         result.bodies.to_string(),
         case.integrator.to_string(),
         case.threads.to_string(),
         format!("{:.4}", result.median),
         format!("{:.4}", result.best),
-        wanted,
+        format!("{:.4}", result.median / result.slowness),
+        wish(case.wanted),
         per_arm(case, result),
         format!("{:.2}", result.iterations),
         format!("{:.1e}", result.residual),
@@ -264,6 +247,7 @@ mod tests {
         let result = Result {
             best: 1.0,
             median: 1.5,
+            slowness: 1.0,
             iterations: 1.0,
             residual: 0.0,
             bodies: 7000,

@@ -5,6 +5,7 @@
 //! how quiet the machine was.
 
 mod calibration;
+pub mod contacts;
 pub mod gallery;
 mod load;
 pub mod ratios;
@@ -36,14 +37,55 @@ struct Timing {
 
 impl Timing {
     fn median(&self) -> f64 {
-        let mut sorted = self.times.clone();
-        sorted.sort_by(f64::total_cmp);
-        sorted[sorted.len() / 2]
+        median(self.times.clone())
     }
 
     fn best(&self) -> f64 {
         self.times.iter().copied().fold(f64::INFINITY, f64::min)
     }
+}
+
+/// The median; not a number of none.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// A scene and its settings, in one line.
+fn name_of(scene: &str, settings: &[(&str, &str)]) -> String {
+    let settings = settings
+        .iter()
+        .map(|(key, value)| format!(" {key}={value}"));
+    [scene.to_owned(), settings.collect()].concat()
+}
+
+/// What is wanted, or that nothing is.
+fn wish(wanted: f64) -> String {
+    match wanted.is_nan() {
+        true => "-".to_owned(),
+        false => wanted.to_string(),
+    }
+}
+
+/// Writes a table of scenes under `benchmarks`, with a note on the times.
+fn write_scenes(
+    root: &Path,
+    kind: &str,
+    note: &str,
+    header: &[&str],
+    rows: &[Vec<String>],
+) -> Outcome<()> {
+    let cpu = cpu_model();
+    let mut text = format!("# {cpu}; {note}\n{}\n", header.join(",").replace(' ', "_"));
+    for row in rows {
+        text.push_str(&format!("{}\n", row.join(",")));
+    }
+    let folder = root.join("benchmarks");
+    fs::create_dir_all(&folder)?;
+    let name = format!("{}-{kind}.csv", slug(&cpu));
+    write_atomic(folder.join(&name), text.as_bytes())?;
+    println!("written to benchmarks/{name}");
+    Ok(())
 }
 
 /// Times everything, prints a table and, unless quick, writes it under `benchmarks`.

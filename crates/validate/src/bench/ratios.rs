@@ -6,6 +6,7 @@ use std::time::Instant;
 use vincula::prelude::*;
 use vincula_scenes::Scene;
 
+use super::median;
 use crate::motion::Outcome;
 use crate::row::align;
 
@@ -153,11 +154,6 @@ impl Run {
         self.times.push(median(times));
         Ok(())
     }
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }
 
 /// Times every pair and prints a table.
