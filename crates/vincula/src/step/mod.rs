@@ -142,6 +142,7 @@ fn prepare(
     work: &mut Workspace,
     h: f64,
 ) -> Option<StepReport> {
+    work.keeps_past = false;
     work.gather_forces(model, state, control, h);
     if let Some(report) = stream::advance(model, state, control, work, h) {
         return Some(report);
