@@ -4,8 +4,6 @@
 //! together: the ties in between are eliminated one after the other, and what is left has the form
 //! of a single link. Forces at the ends then say what the ties carry, from the last one back.
 
-use std::ops::{Add, Mul, Sub};
-
 use crate::lanes::{Lane, Pair};
 
 /// A vector.
@@ -20,11 +18,6 @@ type S<L = f64> = [L; 6];
 const NOTHING: f64 = 1e-200;
 /// What a pivot must have of the product of its diagonal.
 const SAFE: f64 = 1e-12;
-
-/// One number, or one of each of two bridges.
-trait Number: Lane + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {}
-impl Number for f64 {}
-impl Number for Pair {}
 
 /// Something with two ends that forces move.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -141,7 +134,7 @@ fn pack([a, b]: [&Bridge; 2]) -> Bridge<Pair> {
 /// Ties the second end of a bridge to the first one of the next; zero beside the tie if that could not
 /// be eliminated.
 #[inline(always)]
-fn extend<L: Number>(whole: &mut Bridge<L>, next: &Bridge<L>) -> (Tie<L>, L) {
+fn extend<L: Lane>(whole: &mut Bridge<L>, next: &Bridge<L>) -> (Tie<L>, L) {
     let k = std::array::from_fn(|i| whole.own[1][i] + next.own[0][i]);
     let (inverse, per) = inverse(&k);
     let gap: V<L> = std::array::from_fn(|i| whole.places[1][i] - next.places[0][i]);
@@ -179,7 +172,7 @@ impl Tie {
 /// Inverse of a symmetric matrix, and that of its determinant, zero unless the matrix is safely positive
 /// definite.
 #[inline(always)]
-fn inverse<L: Number>(k: &S<L>) -> (S<L>, L) {
+fn inverse<L: Lane>(k: &S<L>) -> (S<L>, L) {
     let [xx, yy, zz, xy, xz, yz] = *k;
     let (a, b, c) = (yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy);
     let det = xx * a + xy * b + xz * c;
@@ -196,19 +189,19 @@ fn add(a: &V, b: &V) -> V {
 }
 
 #[inline(always)]
-fn times<L: Number>(m: &M<L>, x: &V<L>) -> V<L> {
+fn times<L: Lane>(m: &M<L>, x: &V<L>) -> V<L> {
     let row = |i: usize| m[i] * x[0] + m[i + 1] * x[1] + m[i + 2] * x[2];
     [row(0), row(3), row(6)]
 }
 
 #[inline(always)]
-fn transposed_times<L: Number>(m: &M<L>, x: &V<L>) -> V<L> {
+fn transposed_times<L: Lane>(m: &M<L>, x: &V<L>) -> V<L> {
     let column = |i: usize| m[i] * x[0] + m[i + 3] * x[1] + m[i + 6] * x[2];
     [column(0), column(1), column(2)]
 }
 
 #[inline(always)]
-fn product<L: Number>(a: &M<L>, b: &M<L>) -> M<L> {
+fn product<L: Lane>(a: &M<L>, b: &M<L>) -> M<L> {
     std::array::from_fn(|k| {
         let (r, c) = (k / 3 * 3, k % 3);
         a[r] * b[c] + a[r + 1] * b[c + 3] + a[r + 2] * b[c + 6]
@@ -222,7 +215,7 @@ fn transposed<L: Copy>(m: &M<L>) -> M<L> {
 }
 
 #[inline(always)]
-fn symmetric_times<L: Number>([xx, yy, zz, xy, xz, yz]: &S<L>, [x, y, z]: &V<L>) -> V<L> {
+fn symmetric_times<L: Lane>([xx, yy, zz, xy, xz, yz]: &S<L>, [x, y, z]: &V<L>) -> V<L> {
     [
         *xx * *x + *xy * *y + *xz * *z,
         *xy * *x + *yy * *y + *yz * *z,
@@ -232,13 +225,13 @@ fn symmetric_times<L: Number>([xx, yy, zz, xy, xz, yz]: &S<L>, [x, y, z]: &V<L>)
 
 /// A symmetric matrix times another one.
 #[inline(always)]
-fn symmetric_by<L: Number>(&[xx, yy, zz, xy, xz, yz]: &S<L>, b: &M<L>) -> M<L> {
+fn symmetric_by<L: Lane>(&[xx, yy, zz, xy, xz, yz]: &S<L>, b: &M<L>) -> M<L> {
     product(&[xx, xy, xz, xy, yy, yz, xz, yz, zz], b)
 }
 
 /// Aᵀ B where that is symmetric.
 #[inline(always)]
-fn symmetric_product<L: Number>(a: &M<L>, b: &M<L>) -> S<L> {
+fn symmetric_product<L: Lane>(a: &M<L>, b: &M<L>) -> S<L> {
     let entry = |r: usize, c: usize| a[r] * b[c] + a[r + 3] * b[c + 3] + a[r + 6] * b[c + 6];
     [
         entry(0, 0),

@@ -134,20 +134,20 @@ pub(crate) fn factor<const N: usize, L: Lane>(
     let tolerance = L::splat(tolerance);
     unroll!(N, K => {
         let pivot = a[K][K];
-        let inverse = pivot.reciprocal_above(tolerance.multiply(scale[K]));
+        let inverse = pivot.reciprocal_above(tolerance * scale[K]);
         (found.pivots[K], found.inverses[K]) = (pivot, inverse);
-        found.sum = found.sum.add(pivot);
-        found.steepest = scale[K].multiply(inverse).maximum(found.steepest);
+        found.sum = found.sum + pivot;
+        found.steepest = (scale[K] * inverse).maximum(found.steepest);
         found.lowest_inverse = inverse.minimum(found.lowest_inverse);
         a[K][K] = inverse;
         let mut column = [zero; N];
         for i in K + 1..N {
             column[i] = a[i][K];
-            a[i][K] = a[i][K].multiply(inverse);
+            a[i][K] = a[i][K] * inverse;
         }
         unroll!(N, I => {
             for j in K + 1..(I + 1).max(K + 1) {
-                a[I][j] = a[I][j].subtract(a[I][K].multiply(column[j]));
+                a[I][j] = a[I][j] - a[I][K] * column[j];
             }
         });
     });
@@ -163,7 +163,7 @@ pub(crate) fn solve_lower_block<const N: usize, L: Lane>(
     unroll!(N, I => {
         unroll!(I, K => {
             for c in 0..N {
-                b[I][c] = Lane::subtract(b[I][c], Lane::multiply(pivot[I][K], b[K][c]));
+                b[I][c] = b[I][c] - pivot[I][K] * b[K][c];
             }
         });
     });
@@ -178,7 +178,7 @@ pub(crate) fn scale_block<const N: usize, L: Lane>(
 ) -> Block<N, L> {
     for i in 0..N {
         for c in 0..N {
-            g[i][c] = Lane::multiply(pivot[i][i], g[i][c]);
+            g[i][c] = pivot[i][i] * g[i][c];
         }
     }
     g
@@ -194,9 +194,9 @@ pub(crate) fn inner_product<const N: usize, L: Lane, const FULL: bool>(
     unroll!(N, I => {
         let end = if FULL { N } else { I + 1 };
         unroll!(end, J => {
-            let mut sum = Lane::multiply(g[0][I], h[0][J]);
+            let mut sum = g[0][I] * h[0][J];
             for k in 1..N {
-                sum = Lane::add(sum, Lane::multiply(g[k][I], h[k][J]));
+                sum = sum + g[k][I] * h[k][J];
             }
             product[I][J] = sum;
         });
@@ -209,7 +209,7 @@ pub(crate) fn inner_product<const N: usize, L: Lane, const FULL: bool>(
 pub(crate) fn subtract_lower<const N: usize, L: Lane>(a: &mut Block<N, L>, b: &Block<N, L>) {
     unroll!(N, I => {
         for j in 0..I + 1 {
-            a[I][j] = Lane::subtract(a[I][j], b[I][j]);
+            a[I][j] = a[I][j] - b[I][j];
         }
     });
 }
@@ -267,7 +267,7 @@ pub(crate) fn subtract_column<const N: usize, L: Lane>(
     x: Column<N, L>,
     y: &Column<N, L>,
 ) -> Column<N, L> {
-    std::array::from_fn(|k| Lane::subtract(x[k], y[k]))
+    std::array::from_fn(|k| x[k] - y[k])
 }
 
 /// `Bᵀ x`.
@@ -276,10 +276,10 @@ pub(crate) fn transposed_times<const N: usize, L: Lane>(
     b: &Block<N, L>,
     x: &Column<N, L>,
 ) -> Column<N, L> {
-    let mut y = std::array::from_fn(|c| Lane::multiply(b[0][c], x[0]));
+    let mut y = std::array::from_fn(|c| b[0][c] * x[0]);
     for k in 1..N {
         for c in 0..N {
-            y[c] = Lane::add(y[c], Lane::multiply(b[k][c], x[k]));
+            y[c] = y[c] + b[k][c] * x[k];
         }
     }
     y
@@ -289,9 +289,9 @@ pub(crate) fn transposed_times<const N: usize, L: Lane>(
 #[inline(always)]
 pub(crate) fn times<const N: usize, L: Lane>(b: &Block<N, L>, x: &Column<N, L>) -> Column<N, L> {
     std::array::from_fn(|k| {
-        let mut sum = Lane::multiply(b[k][N - 1], x[N - 1]);
+        let mut sum = b[k][N - 1] * x[N - 1];
         for c in (0..N - 1).rev() {
-            sum = Lane::add(sum, Lane::multiply(b[k][c], x[c]));
+            sum = sum + b[k][c] * x[c];
         }
         sum
     })
@@ -305,7 +305,7 @@ pub(crate) fn solve_lower<const N: usize, L: Lane>(
 ) -> Column<N, L> {
     unroll!(N, I => {
         unroll!(I, K => {
-            x[I] = Lane::subtract(x[I], Lane::multiply(pivot[I][K], x[K]));
+            x[I] = x[I] - pivot[I][K] * x[K];
         });
     });
     x
@@ -320,7 +320,7 @@ pub(crate) fn solve_upper<const N: usize, L: Lane>(
     unroll!(N, STEP => {
         unroll!(STEP, BELOW => {
             let (i, k) = (N - 1 - STEP, N - 1 - BELOW);
-            x[i] = Lane::subtract(x[i], Lane::multiply(pivot[k][i], x[k]));
+            x[i] = x[i] - pivot[k][i] * x[k];
         });
     });
     x
@@ -333,7 +333,7 @@ pub(crate) fn scale_column<const N: usize, L: Lane>(
     mut x: Column<N, L>,
 ) -> Column<N, L> {
     for k in 0..N {
-        x[k] = Lane::multiply(x[k], pivot[k][k]);
+        x[k] = x[k] * pivot[k][k];
     }
     x
 }

@@ -11,14 +11,13 @@ use std::ops::{Add, Mul, Sub};
 use wide::f64x2;
 
 /// Arithmetic on one or two independent numbers.
-pub(crate) trait Lane: Copy + Send + Sync {
+pub(crate) trait Lane:
+    Copy + Send + Sync + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self>
+{
     /// The same number in every lane.
     fn splat(value: f64) -> Self;
     /// The number in lane `w`.
     fn get(self, w: usize) -> f64;
-    fn add(self, other: Self) -> Self;
-    fn subtract(self, other: Self) -> Self;
-    fn multiply(self, other: Self) -> Self;
     fn minimum(self, other: Self) -> Self;
     fn maximum(self, other: Self) -> Self;
     /// `1/self` where `self > threshold`, zero elsewhere (also for NaN).
@@ -36,21 +35,6 @@ impl Lane for f64 {
     #[inline(always)]
     fn get(self, _: usize) -> f64 {
         self
-    }
-
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        self + other
-    }
-
-    #[inline(always)]
-    fn subtract(self, other: Self) -> Self {
-        self - other
-    }
-
-    #[inline(always)]
-    fn multiply(self, other: Self) -> Self {
-        self * other
     }
 
     #[inline(always)]
@@ -122,21 +106,6 @@ impl Lane for Pair {
     #[inline(always)]
     fn get(self, w: usize) -> f64 {
         self.0.to_array()[w]
-    }
-
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        Self(self.0 + other.0)
-    }
-
-    #[inline(always)]
-    fn subtract(self, other: Self) -> Self {
-        Self(self.0 - other.0)
-    }
-
-    #[inline(always)]
-    fn multiply(self, other: Self) -> Self {
-        Self(self.0 * other.0)
     }
 
     #[inline(always)]

@@ -61,14 +61,12 @@ impl<L: Lane> Found<L> {
     #[inline(always)]
     fn add(&mut self, scale: &Column<3, L>, minors: [L; 3]) {
         let [one, two, three] = minors;
-        let above = |minor: L, scale: L, last: L| {
-            Lane::subtract(minor.multiply(L::splat(STEEP)), scale.multiply(last))
-        };
-        let first = Lane::subtract(one.multiply(L::splat(STEEP)), scale[0]);
+        let above = |minor: L, scale: L, last: L| minor * L::splat(STEEP) - scale * last;
+        let first = one * L::splat(STEEP) - scale[0];
         let lowest = first.minimum(self.lowest);
         let lowest = above(two, scale[1], one).minimum(lowest);
         self.lowest = above(three, scale[2], two).minimum(lowest);
-        self.sum = Lane::add(self.sum, three);
+        self.sum = self.sum + three;
     }
 
     pub fn is_safe(&self, lanes: usize) -> bool {
@@ -79,14 +77,13 @@ impl<L: Lane> Found<L> {
 /// `x · y`.
 #[inline(always)]
 fn combined<L: Lane>(x: &Column<3, L>, y: &Column<3, L>) -> L {
-    let sum = Lane::add(x[0].multiply(y[0]), x[1].multiply(y[1]));
-    Lane::add(sum, x[2].multiply(y[2]))
+    x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
 }
 
 /// `a d − b c`.
 #[inline(always)]
 fn minor<L: Lane>(a: L, b: L, c: L, d: L) -> L {
-    Lane::subtract(a.multiply(d), b.multiply(c))
+    a * d - b * c
 }
 
 /// Eliminates one node: returns its step and the carry for the next. Lower triangles are read and
@@ -121,13 +118,13 @@ pub(super) fn eliminate<L: Lane>(
     let mut next = [[L::splat(0.0); 3]; 3];
     for i in 0..3 {
         for j in 0..i + 1 {
-            let entry = combined(&columns[i], &turned[j]).multiply(per);
+            let entry = combined(&columns[i], &turned[j]) * per;
             next[i][j] = if i == j { entry } else { entry.flush(TINY) };
         }
     }
     let step = Step {
-        inverse: adjugate.map(|x| x.multiply(per)),
-        coupling: std::array::from_fn(|r| std::array::from_fn(|c| turned[c][r].multiply(per))),
+        inverse: adjugate.map(|x| x * per),
+        coupling: std::array::from_fn(|r| std::array::from_fn(|c| turned[c][r] * per)),
     };
     (step, next)
 }

@@ -69,6 +69,26 @@ enum Way {
     Backwards,
 }
 
+impl Way {
+    /// The lane of the k-th link of a block.
+    #[inline(always)]
+    fn lane(self, k: usize) -> usize {
+        match self {
+            Way::Forwards => k,
+            Way::Backwards => LANES - 1 - k,
+        }
+    }
+
+    /// A link of a block, as it is come to.
+    #[inline(always)]
+    fn link(self, slot: &Slot, lane: usize) -> Bridge {
+        match self {
+            Way::Forwards => link(slot, lane),
+            Way::Backwards => link(slot, lane).turned(),
+        }
+    }
+}
+
 /// Forces of the nine joints of eight links in a row, N.
 type Run = [V3; LANES + 1];
 
@@ -221,31 +241,16 @@ impl<'a> Lot<'a> {
     /// Ties the blocks at hand to what is there of their stretches.
     fn tie(&mut self, way: Way, hands: &mut [Hand; 2], stretches: &mut [Stretch]) {
         let mut tied = [true; 2];
-        let [one, two] = hands;
-        match [&mut *one, &mut *two] {
-            [
-                Hand {
-                    at: Some(a),
-                    whole: Some(first),
-                    slot: x,
-                    ..
-                },
-                Hand {
-                    at: Some(b),
-                    whole: Some(second),
-                    slot: y,
-                    ..
-                },
-            ] => {
-                if let Ok(ties) = self.ties.get_disjoint_mut([*a, *b]) {
-                    tied = eliminate_two([first, second], way, [x, y], ties);
-                }
-            }
-            hands => {
-                for (hand, tied) in hands.into_iter().zip(&mut tied) {
-                    if let Some(at) = hand.at {
-                        *tied = eliminate(&mut hand.whole, way, &hand.slot, &mut self.ties[at]);
-                    }
+        let [one, two] = &mut *hands;
+        if let [Some(a), Some(b)] = [one.at, two.at]
+            && let [Some(first), Some(second)] = [&mut one.whole, &mut two.whole]
+            && let Ok(ties) = self.ties.get_disjoint_mut([a, b])
+        {
+            tied = eliminate_two([first, second], way, [&one.slot, &two.slot], ties);
+        } else {
+            for (hand, tied) in hands.iter_mut().zip(&mut tied) {
+                if let Some(at) = hand.at {
+                    *tied = eliminate(&mut hand.whole, way, &hand.slot, &mut self.ties[at]);
                 }
             }
         }
@@ -346,14 +351,8 @@ fn eliminate_two(
     let mut twin = Twin::new([one, two]);
     let mut sound = [true; 2];
     for k in 0..LANES {
-        let (lane, next) = match way {
-            Way::Forwards => (k, [link(slots[0], k), link(slots[1], k)]),
-            Way::Backwards => {
-                let lane = LANES - 1 - k;
-                let [a, b] = [link(slots[0], lane), link(slots[1], lane)];
-                (lane, [a.turned(), b.turned()])
-            }
-        };
+        let lane = way.lane(k);
+        let next = [way.link(slots[0], lane), way.link(slots[1], lane)];
         let tied = [&mut ties[lane], &mut others[lane]];
         let safe = twin.extend([&next[0], &next[1]], tied);
         sound = [sound[0] & safe[0], sound[1] & safe[1]];
@@ -366,10 +365,8 @@ fn eliminate_two(
 fn eliminate(whole: &mut Option<Bridge>, way: Way, slot: &Slot, ties: &mut [Tie; LANES]) -> bool {
     let mut sound = true;
     for k in 0..LANES {
-        let (lane, next) = match way {
-            Way::Forwards => (k, link(slot, k)),
-            Way::Backwards => (LANES - 1 - k, link(slot, LANES - 1 - k).turned()),
-        };
+        let lane = way.lane(k);
+        let next = way.link(slot, lane);
         match whole {
             Some(whole) => {
                 let (tie, safe) = whole.extend(&next);
