@@ -66,9 +66,11 @@ const CASES: &[Case] = &[
     case("chain", &[("links", "100000")], 20, 10.0),
     case("heavy-chain", &[("h", "0.01")], 400, f64::NAN),
     case("tree", &[("links", "21000")], 20, 6.0),
+    euler(case("tree", &[("links", "21000")], 20, 6.0)),
     case("tree", &[("links", "29000")], 20, 8.0),
     euler(case("tree", &[("links", "29000")], 20, 8.0)),
     case("net", &[], 200, 0.5),
+    euler(case("net", &[], 200, 0.5)),
     case("net", &[("rows", "100"), ("columns", "100")], 10, 42.0),
     euler(case(
         "net",
@@ -82,10 +84,16 @@ const CASES: &[Case] = &[
     },
     case("spider", &[("legs", "125")], 40, f64::NAN),
     case("spider", &[("legs", "500")], 20, f64::NAN),
+    euler(case("spider", &[("legs", "125")], 40, f64::NAN)),
+    euler(case("spider", &[("legs", "500")], 20, f64::NAN)),
     Case {
         arms: 1,
         ..case("arm7", &[], 2000, 0.003)
     },
+    euler(Case {
+        arms: 1,
+        ..case("arm7", &[], 2000, 0.003)
+    }),
     Case {
         arms: 1000,
         ..case("arm7", &[("copies", "1000")], 100, 1.5)

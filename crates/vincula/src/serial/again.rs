@@ -18,6 +18,7 @@ use super::velocities;
 use super::walk::Visit;
 use crate::dual::larger;
 use crate::integrate::newton;
+use crate::math::ahead::fetch;
 use crate::math::lanes::{LANES, Lane};
 
 /// What is put down of eight bodies that have landed, beside the pose, which is that of the next
@@ -105,12 +106,14 @@ impl Joints {
         let mut outcome = Outcome::default();
         let sound = self.outwards(level, |joints, visit| match visit {
             Visit::Bodies(block) => {
+                joints.fetch_again(pass, blocks, block, 0);
                 if joints.finds_again {
                     let fly = |block| joints.predict(pass, blocks, block);
                     if !flown.reach_around(block, count, fly) {
                         return false;
                     }
                 }
+                joints.fetch_again(pass, blocks, block, 1);
                 joints.press_again(pass, blocks, block, &mut outcome);
                 pressed.enter(block);
                 !pass.projects
@@ -124,6 +127,7 @@ impl Joints {
                     )
             }
             Visit::Joints(block) => {
+                joints.fetch_again(pass, blocks, block, 2);
                 outcome.open = larger(joints.measure_gaps(level, block), outcome.open);
                 true
             }
@@ -143,6 +147,28 @@ impl Joints {
             std::mem::swap(&mut self.rows, &mut self.totals[0]);
         }
         sound.then_some(outcome)
+    }
+
+    /// Asks for a third of what the answer needs a little later than a block.
+    fn fetch_again(&self, pass: &Pass, blocks: &Blocks, block: usize, third: usize) {
+        let later = self.later(block, false);
+        if self.finds_again {
+            self.fetch(pass, later, third);
+        }
+        fetch(blocks.next, later, [third, 3]);
+        match pass.projects {
+            true => fetch(&self.put, later, [third, 3]),
+            false => fetch(blocks.memory, later, [third, 3]),
+        }
+    }
+
+    /// The same where bodies are taken up again.
+    pub fn fetch_put(&self, pass: &Pass, blocks: &Blocks, block: usize, half: usize) {
+        let later = self.later(block, false);
+        fetch(&self.put, later, [half, 2]);
+        fetch(blocks.next, later, [half, 2]);
+        fetch(blocks.memory, later, [half, 2]);
+        fetch(&pass.state.memory, later, [half, 2]);
     }
 
     /// The motion of a block without joints, and then with them.

@@ -36,7 +36,8 @@ mod walk;
 
 use crate::dual::SolverChoice;
 use crate::integrate::{Integrator, euler, tempered};
-use crate::math::lanes::LANES;
+use crate::kernel;
+use crate::math::lanes::{LANES, each};
 use crate::model::{Model, State};
 use crate::settings::Settings;
 use crate::step::{BENT, CHORD, CLOSED, DRIFT, LEFT, PASSES, SURE, StepReport};
@@ -311,12 +312,10 @@ impl Serial {
             let (eight, start) = (&shape.kind(block).eight, shape.firsts[block][0] as usize);
             let (held, mean) = (&mut state.held[start..], &mut state.multipliers[start..]);
             // Most joints are hinges, and a loop of known length is none.
-            if eight.is_full {
-                let held: &mut [[f64; SIZE]] = held[..SIZE * LANES].as_chunks_mut().0;
-                let mean: &mut [[f64; SIZE]] = mean[..SIZE * LANES].as_chunks_mut().0;
-                for lane in 0..LANES {
-                    write_forces([first, second], lane, &mut held[lane], &mut mean[lane]);
-                }
+            if eight.is_full
+                && let (Some(held), Some(mean)) = (held.first_chunk_mut(), mean.first_chunk_mut())
+            {
+                write_all(work.level, first, second, held, mean);
                 continue;
             }
             for lane in 0..eight.used {
@@ -346,6 +345,26 @@ fn write_forces([first, second]: [&Rows; 2], lane: usize, held: &mut [f64], mean
         *held = second[k][lane];
         *mean = 0.5 * (first[k][lane] + second[k][lane]);
     }
+}
+
+kernel! {
+    /// The same for eight hinges.
+    fn write_all(first: &Rows, second: &Rows, held: &mut [f64; SIZE * LANES], mean: &mut [f64; SIZE * LANES]) = write_all_lanes
+}
+
+#[inline(always)]
+fn write_all_lanes(
+    first: &Rows,
+    second: &Rows,
+    held: &mut [f64; SIZE * LANES],
+    mean: &mut [f64; SIZE * LANES],
+) {
+    let mut means = *second;
+    for k in 0..SIZE {
+        means[k] = each(|lane| 0.5 * (first[k][lane] + second[k][lane]));
+    }
+    *held = std::array::from_fn(|i| second[i % SIZE][i / SIZE]);
+    *mean = std::array::from_fn(|i| means[i % SIZE][i / SIZE]);
 }
 
 /// Makes the step in lanes if the world is one for it and the step an ordinary one.

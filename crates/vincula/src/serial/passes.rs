@@ -13,6 +13,7 @@ use crate::dual::larger;
 use crate::integrate::Scheme;
 use crate::integrate::kicks::Kicks;
 use crate::integrate::newton::{self, NewtonBlock};
+use crate::math::ahead::fetch;
 use crate::math::dispatch::Level;
 use crate::math::lanes::{LANES, Lane};
 use crate::model::{MemoryBlock, State, StateBlock};
@@ -60,6 +61,7 @@ pub(super) struct Joints {
 }
 
 /// A block and what is beside it.
+#[inline(always)]
 pub(super) fn beside<'a>(
     pass: &Pass,
     shape: &'a Shape,
@@ -86,6 +88,9 @@ pub(super) fn ends<'a>(shape: &'a Shape, ring: &'a Ring, block: usize) -> [&'a F
     };
     [last, ring.of(block)]
 }
+
+/// How many blocks ahead memory is asked for.
+const AHEAD: usize = 3;
 
 /// What is after the last block.
 static NOTHING_FOUND: Found = Found::NONE;
@@ -149,21 +154,39 @@ impl Joints {
         let mut flown = [0, self.solver.count];
         let sound = self.inwards(pass.level, Way::Eliminate, |joints, visit| match visit {
             Visit::Bodies(block) => {
+                let later = joints.later(block, true);
+                joints.fetch(pass, later, 0);
                 // A block needs to know where those beside it fly.
                 let sound = joints.around(block, &mut flown, |joints, block| {
                     joints.predict(pass, blocks, block)
                 });
+                joints.fetch(pass, later, 1);
                 if sound {
                     joints.move_freely(pass, blocks, block);
                 }
                 sound
             }
             Visit::Joints(block) => {
+                joints.fetch(pass, joints.later(block, true), 2);
                 joints.assemble(pass, block);
                 true
             }
         });
         (sound && self.solver.finish(pass.level)).then_some(())
+    }
+
+    /// The block that a pass to the middle, or back, comes to a little later.
+    pub fn later(&self, block: usize, inwards: bool) -> usize {
+        match (block < self.solver.split) == inwards {
+            true => block + AHEAD,
+            false => block.wrapping_sub(AHEAD),
+        }
+    }
+
+    /// Asks for a third of the state of a block.
+    pub fn fetch(&self, pass: &Pass, block: usize, third: usize) {
+        fetch(&pass.state.blocks, block, [third, 3]);
+        fetch(&pass.state.memory, block, [third, 3]);
     }
 
     /// Where the bodies fly; false if one is crushed.

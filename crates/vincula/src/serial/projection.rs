@@ -116,7 +116,9 @@ impl Joints {
         let mut taken = Span::at(self.solver.split);
         let sound = self.go_on(pass.level, ask.first, |joints, visit| match visit {
             Visit::Bodies(block) => {
+                joints.fetch_put(pass, blocks, block, 0);
                 joints.take_up(pass, blocks, &mut taken, block);
+                joints.fetch_put(pass, blocks, block, 1);
                 joints.project_block(pass, blocks, ask, block)
             }
             Visit::Joints(block) if ask.drift => {

@@ -32,6 +32,7 @@ impl Ring {
     }
 
     /// Where a block is while it is remembered.
+    #[inline(always)]
     pub fn place(&self, block: usize) -> usize {
         usize::from(block >= self.split) * self.kept + block % self.kept
     }
@@ -48,6 +49,7 @@ impl Ring {
     }
 
     /// A block, and the ones before and after it if there are any.
+    #[inline(always)]
     pub fn around(&mut self, block: usize) -> (&mut Found, [Option<&Found>; 2]) {
         let own = self.place(block);
         let last = block.checked_sub(1).map(|last| self.place(last));
