@@ -1,4 +1,4 @@
-//! Forces of the last step, by contact: where the next one starts.
+//! Forces of the last step, by contact: where the next one starts; and links that were restless.
 //!
 //! It is part of the state, so that a copy of a state goes the same way as the original.
 
@@ -25,13 +25,23 @@ pub(crate) struct Remembered {
     pub total: [V3; 2],
 }
 
-/// The contacts of the last step, in the order of their keys.
+/// What a step with contacts leaves to the next one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Memory {
+    /// The contacts, in the order of their keys.
     pub entries: Vec<Remembered>,
+    /// Blocks of links far from contacts that one linear solve was not enough for, and in how many more
+    /// steps they are to be seen from the start (`stream/runs.rs`).
+    pub restless: Vec<(u32, u32)>,
 }
 
 impl Memory {
+    /// Becomes a copy of another one, in the memory that it has.
+    pub fn copy_from(&mut self, other: &Memory) {
+        self.entries.clone_from(&other.entries);
+        self.restless.clone_from(&other.restless);
+    }
+
     /// Writes for each point which entry it continues: that of the same name, else the nearest
     /// one of the pair that no point has taken yet. Both are in the same order, so one walk
     /// through both finds them all.

@@ -141,7 +141,7 @@ impl State {
             self.held.clone_from(held);
             self.coordinates.clone_from(coordinates);
             self.history.clone_from(history);
-            self.contacts.entries.clone_from(&contacts.entries);
+            self.contacts.copy_from(contacts);
             self.quiet.clone_from(quiet);
             self.nest.clone_from(nest);
         };

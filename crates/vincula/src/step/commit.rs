@@ -77,6 +77,9 @@ pub(super) fn commit(
         work.past = Some(past);
     }
     sleep::remember(model, state, work);
+    if let Some(runs) = &mut work.runs {
+        runs.remember(&mut state.contacts);
+    }
     sleep::fall_asleep(model, state, work, h);
     state.measure_coordinates(model);
     work.last_h = h;
@@ -89,7 +92,7 @@ fn note_start(past: &mut State, state: &State, sleeping: bool) {
     past.time = state.time;
     past.coordinates.clone_from(&state.coordinates);
     past.history.clone_from(&state.history);
-    past.contacts.entries.clone_from(&state.contacts.entries);
+    past.contacts.copy_from(&state.contacts);
     // Else all are awake.
     if sleeping {
         past.quiet.clone_from(&state.quiet);

@@ -151,7 +151,7 @@ fn prepare(
         return Some(report);
     }
     if let Some(runs) = &mut work.runs {
-        runs.reset();
+        runs.reset(&state.contacts);
     }
     sleep::wake_pushed(model, state, control, work);
     find_contacts(model, state, control, work, h);

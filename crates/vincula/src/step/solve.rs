@@ -292,11 +292,14 @@ pub(super) fn bend_held(
 /// Whether the last increment is so small that the step may be bent.
 pub(super) fn is_little(work: &Workspace) -> bool {
     work.settings.integrator == Integrator::Tempered
-        && largest_update(&work.active, &work.newton) <= BENT
+        && largest_update(&work.active, &work.newton) <= BENT_HELD
 }
 
 /// Change of an entry of A up to which a step is bent rather than linearised again.
 pub(crate) const BENT: f64 = 0.1;
+
+/// The same where contacts push.
+const BENT_HELD: f64 = 0.2;
 
 /// Change of an entry of A that is none.
 const STILL: f64 = 1e-7;

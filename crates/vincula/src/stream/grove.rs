@@ -11,6 +11,7 @@ use super::room::Room;
 use crate::dual::larger;
 use crate::dual::ports::{NO_POINTS, Points};
 use crate::integrate::newton::NewtonBlock;
+use crate::math::ahead::fetch;
 use crate::math::lanes::{LANES, Lane, gather, place, scatter};
 use crate::math::small::*;
 use crate::model::Model;
@@ -101,6 +102,7 @@ impl Grove {
             (0..2).for_each(|third| fetch_start(pass, block.wrapping_sub(AHEAD), third));
             prepare(pass, block, false, n, slot)?;
             fetch_start(pass, block.wrapping_sub(AHEAD), 2);
+            fetch(&self.boughs, block.wrapping_sub(AHEAD), [0, 1]);
             self.eliminate(pass, block, slot)?;
         }
         Some(())
@@ -130,6 +132,7 @@ impl Grove {
     /// From the leaves, for another right-hand side: where points would be, m.
     fn gather_up<'a>(&mut self, pass: &Pass, places: impl Fn(usize) -> &'a Points) {
         for block in (0..self.hung.len()).rev() {
+            fetch(&self.boughs, block.wrapping_sub(AHEAD), [0, 1]);
             let (hung, drifts) = (&self.hung[block], places(block));
             if !hung.nested {
                 boughs::gather_up(pass.level, &mut self.boughs[block], drifts);
@@ -194,6 +197,7 @@ impl Grove {
         for block in 0..self.hung.len() {
             self.descend(pass, block, 1.0, forces, &mut slot.force);
             self.boughs[block].clear_pull();
+            fetch(&self.boughs, block + AHEAD, [0, 1]);
             room.fetch_ahead(pass, block, 0);
             let n = unknowns.get_mut(block).unwrap_or(&mut local);
             let ending = Some(room.ending(block));
@@ -216,6 +220,7 @@ impl Grove {
         for block in 0..self.hung.len() {
             self.descend(pass, block, 0.0, forces, &mut slot.force);
             self.boughs[block].clear();
+            fetch(&self.boughs, block + AHEAD, [0, 1]);
             let n = unknowns.get_mut(block).unwrap_or(&mut local);
             room.fetch_last(block);
             finish(pass, block, kept, n, &slot, room.ending(block))?;

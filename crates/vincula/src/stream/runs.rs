@@ -20,6 +20,7 @@ use vincula_blocks::Tie;
 use super::REMEMBERED;
 use super::kinds::Kinds;
 use super::passes::Pass;
+use crate::contact::memory::Memory;
 use crate::dual::Dual;
 use crate::integrate::{Integrator, tempered};
 use crate::math::lanes::{LANES, Lane};
@@ -32,6 +33,8 @@ use lot::{Lot, Stretch};
 const LEAST: usize = 4;
 /// Blocks of a stretch at most.
 const MOST: usize = 4096;
+/// Steps that see links from the start once these were restless.
+const SEEN: u32 = 8;
 /// Attempts at a step at most that leave links out.
 const ATTEMPTS: usize = 4;
 
@@ -73,9 +76,30 @@ impl Runs {
         })
     }
 
-    /// A new step.
-    pub(crate) fn reset(&mut self) {
+    /// A new step, after one that left this.
+    pub(crate) fn reset(&mut self, memory: &Memory) {
         self.restless.fill(false);
+        for (block, _) in &memory.restless {
+            self.restless[*block as usize] = true;
+        }
+    }
+
+    /// Tells the next step which links are likely to be restless again.
+    pub(crate) fn remember(&mut self, memory: &mut Memory) {
+        let known = memory.restless.len();
+        for (block, steps) in &mut memory.restless {
+            *steps -= 1;
+            self.restless[*block as usize] = false;
+        }
+        let found = (0..).zip(&self.restless).filter(|(_, is)| **is);
+        memory
+            .restless
+            .extend(found.map(|(block, _)| (block, SEEN)));
+        // The step may have to be made again.
+        for (block, _) in &memory.restless[..known] {
+            self.restless[*block as usize] = true;
+        }
+        memory.restless.retain(|(_, steps)| *steps > 0);
     }
 
     /// Blocks that are left out.
@@ -218,6 +242,7 @@ pub(crate) fn finish_second(
 
 #[cfg(test)]
 mod tests {
+    use super::SEEN;
     use crate::prelude::*;
     use crate::step::{Workspace, step};
 
@@ -323,5 +348,32 @@ mod tests {
             }
         }
         assert!(most > 100 && least == 0, "{most} {least}");
+    }
+
+    #[test]
+    fn restless_links_are_part_of_the_state() {
+        let model = chain_over_a_ball(1200);
+        let (mut state, mut control) = (model.initial_state(), Control::new(&model));
+        let mut work = Workspace::new(&model, Settings::default());
+        let shaken: Vec<_> = model.body_ids().skip(160).take(8).collect();
+        let mut numbers = crate::math::numbers::Numbers(7);
+        let mut remembered = 0;
+        for k in 0..20 {
+            control.clear();
+            if (8..11).contains(&k) {
+                for body in &shaken {
+                    control.add_torque(*body, 0.5 * numbers.vector());
+                }
+            }
+            let mut copy = state.clone();
+            let mut fresh = Workspace::new(&model, Settings::default());
+            step(&model, &mut state, &control, &mut work, 0.005).unwrap();
+            step(&model, &mut copy, &control, &mut fresh, 0.005).unwrap();
+            assert!(state == copy, "step {k}");
+            if k > 11 && k < 11 + SEEN as usize {
+                remembered += state.contacts.restless.len();
+            }
+        }
+        assert!(remembered > 0);
     }
 }
