@@ -16,62 +16,19 @@
 //! so that what is left of q is an error of the direction, which dies out with the sweeps.
 
 mod couple;
+mod pack;
+mod pucks;
 
 use vincula_blocks::cone::solve_block;
 
 use super::colours::Run;
-use super::movers::{FIXED, Mover, Movers};
-use super::rows::ContactRow;
+use super::movers::FIXED;
 use crate::kernel;
 use crate::math::lanes::{LANES, Lane, gather, largest, scatter, sum};
 use crate::math::small::*;
 pub(super) use couple::Couple;
-
-/// Six numbers, filled up to as many as a vector holds.
-const WIDE: usize = 8;
-
-/// A body: how it has moved, and how it answers. The first of them stands for what does not move.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C, align(64))]
-pub(super) struct Puck {
-    /// Displacement, m, and rotation, rad, filled up with zeros.
-    pub moved: [f64; WIDE],
-    /// Displacement per force, m/N.
-    per_force: f64,
-    /// Rotation per torque, upper triangle, rad/(N m).
-    per_torque: [f64; 6],
-}
-
-impl Puck {
-    pub fn new(mover: &Mover) -> Puck {
-        let [xx, xy, xz, _, yy, yz, _, _, zz] = mover.per_torque;
-        Puck {
-            moved: widen(&mover.shift, &mover.turn),
-            per_force: mover.per_force,
-            per_torque: [xx, xy, xz, yy, yz, zz],
-        }
-    }
-}
-
-/// Shift and turn as a puck has them.
-pub(super) fn widen(shift: &V3, turn: &V3) -> [f64; WIDE] {
-    let mut moved = [0.0; WIDE];
-    moved[..6].copy_from_slice(&join(shift, turn));
-    moved
-}
-
-impl Puck {
-    /// How far a motion takes the body, m, with its rotation at the radius of gyration.
-    pub fn size_of(&self, [x, y, z, a, b, c]: &[f64; 6]) -> f64 {
-        let [xx, _, _, yy, _, zz] = self.per_torque;
-        let square = 3.0 * self.per_force / (xx + yy + zz);
-        ((x * x + y * y + z * z) + square * (a * a + b * b + c * c)).sqrt()
-    }
-}
-
-fn join(shift: &V3, turn: &V3) -> [f64; 6] {
-    [shift[0], shift[1], shift[2], turn[0], turn[1], turn[2]]
-}
+pub(super) use pack::unpack;
+pub(super) use pucks::{Moved, Puck, note_gains, run_on, widen};
 
 /// Eight contacts.
 #[derive(Clone, Copy, Debug)]
@@ -118,99 +75,6 @@ impl Batch {
         batch.inverse[0] = [1.0; LANES];
         batch
     };
-
-    /// Whether a row can be part of a batch: no mechanism of its bodies is too large, or the same,
-    /// and it has no friction of rotation.
-    pub fn takes(row: &ContactRow, movers: &Movers) -> bool {
-        let small = |m: u32| m == FIXED || movers.is_paired(m);
-        let [a, b] = [row.a.mover, row.b.mover];
-        row.spin.is_none()
-            && row.w[0] > 0.0
-            && (row.is_loose() || (small(a) && small(b) && !movers.answer_alike(a, b)))
-    }
-
-    pub fn put(&mut self, lane: usize, row: &ContactRow, index: usize) {
-        let [n, x, y] = row.frame;
-        scatter(
-            &mut self.frame,
-            lane,
-            &[n[0], n[1], n[2], x[0], x[1], x[2], y[0], y[1], y[2]],
-        );
-        scatter(&mut self.arms, lane, &join(&row.a.arm, &row.b.arm));
-        scatter(&mut self.free, lane, &row.free);
-        scatter(&mut self.lambda, lane, &row.lambda);
-        scatter(&mut self.start, lane, &row.lambda);
-        scatter(&mut self.along, lane, &[0.0; 3]);
-        (self.mu[lane], self.soft[lane]) = (row.mu, row.soft);
-        scatter(&mut self.inverse, lane, &eliminated(&row.w));
-        (self.at[0][lane], self.at[1][lane]) = (puck(row.a.mover), puck(row.b.mover));
-        self.row[lane] = index as u32;
-    }
-
-    /// Makes a lane one without a contact.
-    pub fn clear(&mut self, lane: usize) {
-        let none = &Batch::EMPTY;
-        scatter(&mut self.frame, lane, &gather(&none.frame, lane));
-        scatter(&mut self.arms, lane, &gather(&none.arms, lane));
-        scatter(&mut self.free, lane, &gather(&none.free, lane));
-        scatter(&mut self.lambda, lane, &gather(&none.lambda, lane));
-        scatter(&mut self.start, lane, &gather(&none.start, lane));
-        scatter(&mut self.along, lane, &gather(&none.along, lane));
-        scatter(&mut self.inverse, lane, &gather(&none.inverse, lane));
-        (self.mu[lane], self.soft[lane]) = (none.mu[lane], none.soft[lane]);
-        for (at, none) in self.at.iter_mut().zip(&none.at) {
-            at[lane] = none[lane];
-        }
-        self.row[lane] = none.row[lane];
-    }
-
-    /// Takes the slip and the force of the rows, which are the same but for these.
-    pub fn refresh(&mut self, rows: &[ContactRow]) {
-        for lane in 0..LANES {
-            if self.row[lane] != FIXED {
-                let row = &rows[self.row[lane] as usize];
-                scatter(&mut self.free, lane, &row.free);
-                scatter(&mut self.lambda, lane, &row.lambda);
-            }
-        }
-        (self.start, self.along) = (self.lambda, [[0.0; LANES]; 3]);
-    }
-
-    /// Gives the forces back, and tells bodies that joints hold how they changed.
-    pub fn unpack(&self, rows: &mut [ContactRow], movers: &mut Movers) {
-        for lane in 0..LANES {
-            if self.row[lane] != FIXED {
-                let row = &mut rows[self.row[lane] as usize];
-                let new = gather(&self.lambda, lane);
-                let change = sub(&new, &std::mem::replace(&mut row.lambda, new));
-                row.note(movers, &change);
-            }
-        }
-    }
-}
-
-/// The puck of a mover.
-fn puck(mover: u32) -> u32 {
-    mover.wrapping_add(1)
-}
-
-/// k, w, S and 1/det S of a block. What does not give way along a tangent has no friction.
-fn eliminated(w: &M3) -> [f64; 7] {
-    let normal = 1.0 / w[0];
-    let (x, y) = (w[1] * normal, w[2] * normal);
-    let s = [w[4] - w[1] * x, w[5] - w[1] * y, w[8] - w[2] * y];
-    let det = s[0] * s[2] - s[1] * s[1];
-    let per_det = 1.0 / det;
-    let stiff = !(det > 0.0 && per_det.is_finite());
-    [
-        normal,
-        x,
-        y,
-        s[0],
-        s[1],
-        s[2],
-        if stiff { 0.0 } else { per_det },
-    ]
 }
 
 /// What a sweep did: the largest change of a force times its compliance, m, and the sum of the
@@ -225,7 +89,7 @@ kernel! {
     /// One pass over all batches, of which `runs` says how many follow each other with the same
     /// pucks; `couples` say how all pucks answer where joints hold some. Forces first go on by `beta` along
     /// the conjugate direction; the pucks must have done so already.
-    pub(super) fn sweep(batches: &mut [Batch], runs: &[Run], couples: &[Couple], pucks: &mut [Puck], beta: f64) -> Change
+    pub(super) fn sweep(batches: &mut [Batch], runs: &[Run], couples: &[Couple], partners: &[u32], pucks: &mut [Puck], beta: f64) -> Change
         = sweep_all
 }
 
@@ -234,6 +98,7 @@ fn sweep_all(
     batches: &mut [Batch],
     runs: &[Run],
     couples: &[Couple],
+    partners: &[u32],
     pucks: &mut [Puck],
     beta: f64,
 ) -> Change {
@@ -243,7 +108,7 @@ fn sweep_all(
         let (batches, others) = std::mem::take(&mut left).split_at_mut(run.depth as usize);
         left = others;
         match run.held {
-            true => couple::sweep_run(batches, couples, pucks, beta, &mut total),
+            true => couple::sweep_run(batches, couples, partners, pucks, beta, &mut total),
             false => sweep_run(batches, pucks, beta, &mut total),
         }
     }
@@ -396,25 +261,25 @@ impl Batch {
                 u[0] * wx - u[1] + sx * x + sxy * y,
                 u[0] * wy - u[2] + sxy * x + sy * y,
             ];
-            // λ_t and what is needed of its slope in q.
-            let at = |q: f64| {
+            // (S + q)⁻¹ but for its determinant.
+            let adjoint = |q: f64, r: &[f64; 2]| {
                 let (xx, yy) = (sx + q, sy + q);
-                let k = 1.0 / (xx * yy - sxy * sxy);
-                let l = [(yy * r[0] - sxy * r[1]) * k, (xx * r[1] - sxy * r[0]) * k];
-                (l, k, xx, yy)
+                [yy * r[0] - sxy * r[1], xx * r[1] - sxy * r[0]]
             };
             let guess = ((u[1] * u[1] + u[2] * u[2]) / (x * x + y * y)).sqrt();
             let known = guess > 0.0 && guess < f64::MAX;
             let mut q = if known { guess } else { sx + sy };
             for _ in 0..STEPS {
-                let (l, k, xx, yy) = at(q);
-                let d = [(yy * l[0] - sxy * l[1]) * k, (xx * l[1] - sxy * l[0]) * k];
+                let k = 1.0 / ((sx + q) * (sy + q) - sxy * sxy);
+                let l = adjoint(q, &r).map(|x| x * k);
+                let d = adjoint(q, &l).map(|x| x * k);
                 let size = (l[0] * l[0] + l[1] * l[1]).sqrt();
                 let bound = mu * (rest - wx * l[0] - wy * l[1]);
-                let fall = (l[0] * d[0] + l[1] * d[1]) / size + mu * (wx * d[0] + wy * d[1]);
+                // The slope of |λ_t| − μ λ_n in q, times |λ_t|.
+                let fall = l[0] * d[0] + l[1] * d[1] + size * mu * (wx * d[0] + wy * d[1]);
                 // 1/|λ_t| is nearly straight in q, |λ_t| is not (Moré and Sorensen 1983).
                 let bend = (size / bound).clamp(0.5, 4.0);
-                let newton = q + (size - bound) / fall * bend;
+                let newton = q + (size - bound) * size / fall * bend;
                 q = if newton > 0.1 * q && newton < 10.0 * q {
                     newton
                 } else if size > bound {
@@ -423,13 +288,13 @@ impl Batch {
                     0.1 * q
                 };
             }
-            let (l, ..) = at(q);
-            let per_size = 1.0 / (l[0] * l[0] + l[1] * l[1]).sqrt();
-            let d = [l[0] * per_size, l[1] * per_size];
-            let share = 1.0 + mu * (wx * d[0] + wy * d[1]);
+            // Only the direction counts, and the length of it cancels.
+            let d = adjoint(q, &r);
+            let size = (d[0] * d[0] + d[1] * d[1]).sqrt();
+            let share = size + mu * (wx * d[0] + wy * d[1]);
             let force = rest / share;
-            let found = [force, mu * force * d[0], mu * force * d[1]];
-            let sound = share > LEAST_SHARE && per_size < f64::MAX;
+            let found = [force * size, mu * force * d[0], mu * force * d[1]];
+            let sound = share > LEAST_SHARE * size && size > f64::MIN_POSITIVE;
             for k in 0..3 {
                 next[k][lane] = if slides[lane] > 0.0 {
                     found[k]

@@ -58,7 +58,8 @@ impl Colours {
         self.pairs.clear();
         self.aside.clear();
         self.near.clear();
-        if rows.iter().filter(|row| Batch::takes(row, movers)).count() < FEW {
+        let taken = rows.iter().filter(|row| Batch::takes(row, movers));
+        if taken.take(FEW).count() < FEW {
             self.rest.extend(0..rows.len() as u32);
         } else {
             let held = movers.hold_mechanisms();

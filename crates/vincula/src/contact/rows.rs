@@ -144,8 +144,10 @@ impl ContactRow {
     pub fn weigh(&mut self, movers: &Movers) {
         self.w = if self.is_loose() {
             self.own(movers)
-        } else {
+        } else if movers.answer_alike(self.a.mover, self.b.mover) {
             self.coupling(self, movers)
+        } else {
+            self.apart(movers)
         };
         self.w[0] += self.soft;
     }
@@ -167,6 +169,32 @@ impl ContactRow {
                     w[3 * i + j] += dot(&lever[i], &swing);
                 }
             }
+        }
+        w
+    }
+
+    /// The same with joints, where its two bodies do not answer to each other.
+    fn apart(&self, movers: &Movers) -> M3 {
+        let mut w = [0.0; 9];
+        for arm in [&self.a, &self.b] {
+            if arm.mover == FIXED {
+                continue;
+            }
+            let lever = arm.lever(&self.frame);
+            let pushes: [[f64; 6]; 3] = std::array::from_fn(|j| {
+                let ([a, b, c], [d, e, f]) = (self.frame[j], lever[j]);
+                [a, b, c, d, e, f]
+            });
+            let answers = movers.answers(arm.mover, &pushes);
+            for (i, push) in pushes.iter().enumerate() {
+                for (j, moved) in answers.iter().enumerate().take(i + 1) {
+                    let sum: f64 = push.iter().zip(moved).map(|(p, m)| p * m).sum();
+                    w[3 * i + j] += sum;
+                }
+            }
+        }
+        for (i, j) in [(1, 0), (2, 0), (2, 1)] {
+            w[3 * j + i] = w[3 * i + j];
         }
         w
     }
@@ -266,21 +294,6 @@ impl ContactRow {
         let change = sub(&next, &self.lambda);
         self.lambda = next;
         self.push(movers, &change);
-    }
-
-    /// Notes a change of the force, by which the bodies were moved already, with those that joints
-    /// hold.
-    pub fn note(&self, movers: &mut Movers, change: &V3) {
-        if self.is_loose() || *change == [0.0; 3] {
-            return;
-        }
-        let force = along(&self.frame, change);
-        for (arm, sign) in [(&self.b, 1.0), (&self.a, -1.0)] {
-            if !arm.loose {
-                let pushed = scale(&force, sign);
-                movers.note(arm.mover, &pushed, &cross(&arm.arm, &pushed));
-            }
-        }
     }
 
     /// Relative rotation of the second body against the first, in the frame, rad.

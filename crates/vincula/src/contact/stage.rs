@@ -17,6 +17,7 @@ mod accurate;
 mod altered;
 mod first;
 mod outcome;
+mod rotations;
 mod second;
 pub(crate) use second::relative;
 mod solve;
@@ -33,10 +34,11 @@ use super::sweep::{self, Enough, Sweeper, Violation};
 use crate::dual::Dual;
 use crate::integrate::newton::NewtonBlock;
 use crate::math::lanes::{gather, place};
-use crate::math::rotation::{exp, polar};
+use crate::math::rotation::exp;
 use crate::math::small::*;
 use crate::model::{BodyId, Model, StateBlock};
 use crate::settings::Settings;
+use rotations::Rotations;
 
 /// Speed at which bodies that start inside each other are moved apart, m/s.
 pub const PUSH_SPEED: f64 = 1.0;
@@ -160,6 +162,8 @@ pub(crate) struct Stage {
     /// centre then, m. Contacts see bodies as rigid, whatever joints strain them by.
     turns: Vec<[M3; 2]>,
     centers: Vec<V3>,
+    /// Of each mover: whether its mechanism answers in another way since rows were made.
+    altered: Vec<bool>,
     /// Of each mover: what takes a point of it from where it was to where it is, m.
     paths: Vec<(M3, V3)>,
     /// Of each mover: by how much its rotation has grown since the rows were made; for a loose one
@@ -217,9 +221,10 @@ impl Stage {
         self.progress = Progress::Begun;
         self.find_movers(scene, dual);
         self.turns.clear();
+        let mut rotations = Rotations::new();
         self.turns.extend(self.movers.all.iter().map(|m| {
-            let start = start_of(scene.start, m.body as usize).0;
-            [rotation_of(m, &start); 2]
+            let rotation = rotations.of(m, |block| &scene.start[block].a);
+            [rotation; 2]
         }));
         self.links.clear();
         let held = self.movers.all.iter().any(|m| !m.loose);
@@ -282,7 +287,7 @@ impl Stage {
         };
         let mover = self.mover_of[body.index()] as usize;
         let arm = mul_vec(&self.turns[mover][0], anchor);
-        (arm, add(&arm, &start_of(scene.start, body.index()).1))
+        (arm, add(&arm, &start_of(scene.start, body.index())))
     }
 
     fn side(&self, point: &ContactPoint, which: usize) -> Side {
@@ -380,10 +385,11 @@ impl Stage {
     /// Rotations and centres at the present iterate.
     fn find_turns(&mut self, scene: &Scene<'_>) {
         self.centers.clear();
+        let mut rotations = Rotations::new();
         for (mover, turns) in self.movers.all.iter().zip(&mut self.turns) {
-            let (a, t) = iterate_of(scene.work, mover.body as usize);
-            turns[1] = rotation_of(mover, &a);
-            self.centers.push(t);
+            turns[1] = rotations.of(mover, |block| &scene.work[block].a);
+            self.centers
+                .push(center_of(scene.work, mover.body as usize));
         }
     }
 
@@ -405,14 +411,16 @@ impl Stage {
     pub fn settle(&mut self, scene: &Scene<'_>) -> f64 {
         let mut largest = 0.0f64;
         self.bends.clear();
+        let mut rotations = Rotations::new();
         for (index, mover) in self.movers.all.iter_mut().enumerate() {
             if mover.loose {
                 self.bends.push([0.0; 9]);
                 continue;
             }
-            let (a, t) = iterate_of(scene.work, mover.body as usize);
-            let (now, then) = (rotation_of(mover, &a), &self.turns[index][1]);
-            let shift = sub(&t, &self.centers[index]);
+            let now = rotations.of(mover, |block| &scene.work[block].a);
+            let then = &self.turns[index][1];
+            let center = center_of(scene.work, mover.body as usize);
+            let shift = sub(&center, &self.centers[index]);
             let turn = axial(&mult(&now, then));
             self.bends.push(sub9(&now, then));
             let wrong = [sub(&shift, &mover.shift), sub(&turn, &mover.turn)];
@@ -465,24 +473,14 @@ fn stands(scene: &Scene<'_>, row: &ContactRow) -> bool {
     dot(&row.free, &row.free) <= most * most
 }
 
-/// The rotation that contacts see of a body whose map is A.
-fn rotation_of(mover: &Mover, a: &M3) -> M3 {
-    if mover.loose {
-        return *a;
-    }
-    // A map without a rotation is refused where the step ends.
-    polar(a).unwrap_or(*a)
+/// Where the centre of a body is at the start, m.
+fn start_of(blocks: &[StateBlock], body: usize) -> V3 {
+    let (block, lane) = place(body);
+    gather(&blocks[block].t, lane)
 }
 
-fn start_of(blocks: &[StateBlock], body: usize) -> (M3, V3) {
+/// The same at the iterate.
+fn center_of(work: &[NewtonBlock], body: usize) -> V3 {
     let (block, lane) = place(body);
-    (
-        gather(&blocks[block].a, lane),
-        gather(&blocks[block].t, lane),
-    )
-}
-
-fn iterate_of(work: &[NewtonBlock], body: usize) -> (M3, V3) {
-    let (block, lane) = place(body);
-    (gather(&work[block].a, lane), gather(&work[block].t, lane))
+    gather(&work[block].t, lane)
 }

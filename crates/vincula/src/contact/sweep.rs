@@ -6,7 +6,7 @@
 
 use vincula_blocks::cone::{solve_block_near, violation};
 
-use super::batch::{self, Batch, Change, Couple, Puck, widen};
+use super::batch::{self, Batch, Change, Couple, Moved, Puck, widen};
 use super::colours::Colours;
 use super::movers::{FIXED, Movers};
 use super::rows::{ContactRow, Spin};
@@ -148,12 +148,13 @@ pub(crate) struct Enough {
 pub(crate) struct Sweeper {
     /// At least as many as there is an order for.
     batches: Vec<Batch>,
-    /// How each puck answers, where joints hold some.
+    /// How each puck answers, and the puck that answers with it or the first one, where joints hold some.
     couples: Vec<Couple>,
+    partners: Vec<u32>,
     pucks: Vec<Puck>,
     /// Of each puck: what the last pass over the batches moved it by, and the conjugate direction.
-    gains: Vec<[f64; 6]>,
-    ways: Vec<[f64; 6]>,
+    gains: Vec<Moved>,
+    ways: Vec<Moved>,
     /// Of the rows that no batch takes.
     trails: Vec<Trail>,
     colours: Colours,
@@ -256,9 +257,7 @@ impl Sweeper {
         if self.colours.rest.is_empty() {
             self.tell(movers);
         }
-        for batch in self.used() {
-            batch.unpack(rows, movers);
-        }
+        batch::unpack(detected(), self.used(), rows, movers);
         found
     }
 
@@ -266,12 +265,13 @@ impl Sweeper {
     fn sort(&mut self, rows: &[ContactRow], movers: &Movers) {
         self.colours.find(rows, movers);
         self.pack(rows, 0);
-        self.couples.clear();
-        if movers.all.iter().any(|mover| !mover.loose) {
-            let answer = |mover: u32| Couple::new(mover, movers);
-            self.couples.push(Couple::NONE);
-            self.couples
-                .extend((0..movers.all.len() as u32).map(answer));
+        let held = movers.all.iter().any(|mover| !mover.loose);
+        let count = if held { movers.all.len() + 1 } else { 0 };
+        self.couples.resize(count, Couple::NONE);
+        self.partners.resize(count, 0);
+        let couples = self.couples.iter_mut().zip(&mut self.partners);
+        for (mover, (couple, partner)) in (0..).zip(couples.skip(1)) {
+            *partner = couple.set(mover, movers);
         }
     }
 
@@ -303,18 +303,12 @@ impl Sweeper {
         if !self.sorted {
             return;
         }
-        let order = self.colours.order.chunks_exact(LANES);
-        for (batch, order) in self.batches.iter_mut().zip(order) {
-            for (lane, &index) in order.iter().enumerate().filter(|(_, k)| **k != FIXED) {
-                let row = &rows[index as usize];
-                if altered(row.a.mover) || altered(row.b.mover) {
-                    batch.put(lane, row, index as usize);
-                }
-            }
+        for batch in self.used() {
+            batch.weigh(rows, &altered);
         }
         for (mover, couple) in (0..).zip(self.couples.iter_mut().skip(1)) {
             if altered(mover) {
-                *couple = Couple::new(mover, movers);
+                couple.set(mover, movers);
             }
         }
     }
@@ -339,7 +333,7 @@ impl Sweeper {
         }
         for all in [&mut self.gains, &mut self.ways] {
             all.clear();
-            all.resize(self.pucks.len(), [0.0; 6]);
+            all.resize(self.pucks.len(), Moved::default());
         }
     }
 
@@ -391,27 +385,14 @@ impl Sweeper {
 
     /// The same for the batches. Bodies answer linearly, so they too have a conjugate direction.
     fn sweep_batches(&mut self, beta: f64) -> Change {
-        for ((puck, gain), way) in self
-            .pucks
-            .iter_mut()
-            .zip(&mut self.gains)
-            .zip(&mut self.ways)
-        {
-            for k in 0..6 {
-                let step = beta * way[k];
-                way[k] = step + gain[k];
-                puck.moved[k] += step;
-                gain[k] = -puck.moved[k];
-            }
-        }
+        let level = detected();
+        let (gains, ways) = (&mut self.gains, &mut self.ways);
+        batch::run_on(level, &mut self.pucks, gains, ways, beta);
         let batches = &mut self.batches[..self.colours.order.len() / LANES];
         let (runs, couples) = (&self.colours.runs, &self.couples);
-        let change = batch::sweep(detected(), batches, runs, couples, &mut self.pucks, beta);
-        for (puck, gain) in self.pucks.iter().zip(&mut self.gains) {
-            for k in 0..6 {
-                gain[k] += puck.moved[k];
-            }
-        }
+        let (partners, pucks) = (&self.partners, &mut self.pucks);
+        let change = batch::sweep(level, batches, runs, couples, partners, pucks, beta);
+        batch::note_gains(level, &self.pucks, gains);
         change
     }
 }

@@ -61,8 +61,11 @@ impl Dual {
             let (side, points) = self.side(incidence);
             let general = side.rows(&self.general);
             let mut columns = [[0.0; MAX_BLOCK]; 6];
-            for (column, (shift, p)) in columns.iter_mut().zip(&motions) {
-                reach_side(side, points, general, &rot, p, shift, column);
+            for (axis, (column, (shift, p))) in columns.iter_mut().zip(&motions).enumerate() {
+                match axis < 3 {
+                    true => shift_side(side, points, general, shift, column),
+                    false => reach_side(side, points, general, &rot, p, shift, column),
+                }
             }
             for k in 0..self.rows_of(joint).len() {
                 visit(row + k, columns.map(|column| column[k]));
@@ -242,6 +245,21 @@ pub(super) fn reach_side(
     }
     for (row, general) in rows[first..].iter_mut().zip(general) {
         *row += dot9(&general.a, p) + dot(&general.t, shift);
+    }
+}
+
+/// The same where the body is only shifted.
+#[inline(always)]
+fn shift_side(side: &SideRows, points: bool, general: &[GeneralRow], shift: &V3, rows: &mut [f64]) {
+    let mut first = 0;
+    if points {
+        for k in 0..3 {
+            rows[k] += side.sign * shift[k];
+        }
+        first = 3;
+    }
+    for (row, general) in rows[first..].iter_mut().zip(general) {
+        *row += dot(&general.t, shift);
     }
 }
 

@@ -3,87 +3,86 @@
 //! How bodies answer is kept by body, not by lane: each is part of several contacts, and all together
 //! they stay in the cache through a sweep, where copies for every run would not.
 
-use super::{Batch, Puck, WIDE, puck};
+use super::pack::puck;
+use super::{Batch, Puck};
 use crate::contact::movers::Movers;
 use crate::math::lanes::{LANES, Lane, gather};
 use crate::math::small::*;
 
-/// Motion per force and torque, column by column, each filled up with zeros.
-type Columns = [[f64; WIDE]; 6];
-
-/// How a body and its partner answer to a push on the body.
+/// How a body and its partner move per force and torque on the body, column by column. A column fills
+/// one vector and half of another: six numbers of the body, the last two of the partner, and the first
+/// four of the partner.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub(in crate::contact) struct Couple {
-    own: Columns,
-    /// Motion of the partner.
-    mutual: Columns,
-    /// The puck of the partner; the first one where there is none.
-    partner: u32,
+    columns: [[f64; 12]; 6],
 }
 
 impl Couple {
     /// What does not move.
     pub const NONE: Couple = Couple {
-        own: [[0.0; WIDE]; 6],
-        mutual: [[0.0; WIDE]; 6],
-        partner: 0,
+        columns: [[0.0; 12]; 6],
     };
 
-    /// How a mover answers that has at most one partner; others take part in no run.
-    pub fn new(mover: u32, movers: &Movers) -> Couple {
-        let mut couple = Couple::NONE;
-        if !movers.is_paired(mover) {
-            return couple;
+    /// Takes how a mover answers that has at most one partner; others take part in no run. Returns the
+    /// puck of the partner, or the first one where there is none.
+    pub fn set(&mut self, mover: u32, movers: &Movers) -> u32 {
+        let partner = movers.partner(mover).filter(|_| movers.is_paired(mover));
+        if partner.is_none() {
+            *self = Couple::NONE;
         }
-        couple.own = columns(&movers.block(mover, mover));
-        if let Some(partner) = movers.partner(mover) {
-            couple.mutual = columns(&movers.block(partner, mover));
-            couple.partner = puck(partner);
+        if movers.is_paired(mover) {
+            self.put([0, 1, 2, 3, 4, 5], &movers.block(mover, mover));
         }
-        couple
+        if let Some(partner) = partner {
+            self.put([8, 9, 10, 11, 6, 7], &movers.block(partner, mover));
+        }
+        partner.map_or(0, puck)
+    }
+
+    fn put(&mut self, at: [usize; 6], block: &[f64; 36]) {
+        for (j, column) in self.columns.iter_mut().enumerate() {
+            for i in 0..6 {
+                column[at[i]] = block[6 * i + j];
+            }
+        }
     }
 
     /// Moves the body and its partner by a force and a torque.
     #[inline(always)]
-    fn push(&self, body: u32, wrench: &[f64; 6], pucks: &mut [Puck]) {
-        advance(&mut pucks[body as usize].moved, &self.own, wrench);
-        if self.partner != 0 {
-            advance(
-                &mut pucks[self.partner as usize].moved,
-                &self.mutual,
-                wrench,
-            );
+    fn push(&self, [body, partner]: [u32; 2], wrench: &[f64; 6], pucks: &mut [Puck]) {
+        let (mut head, mut tail) = ([0.0; 8], [0.0; 4]);
+        for (column, w) in self.columns.iter().zip(wrench) {
+            for k in 0..8 {
+                head[k] += column[k] * w;
+            }
+            for k in 0..4 {
+                tail[k] += column[8 + k] * w;
+            }
+        }
+        // What that does to the filling means nothing.
+        let own = &mut pucks[body as usize].moved;
+        for k in 0..8 {
+            own[k] += head[k];
+        }
+        if partner != 0 {
+            let other = &mut pucks[partner as usize].moved;
+            for k in 0..4 {
+                other[k] += tail[k];
+            }
+            for k in 0..2 {
+                other[4 + k] += head[6 + k];
+            }
         }
     }
 }
 
-fn columns(block: &[f64; 36]) -> Columns {
-    let mut columns = [[0.0; WIDE]; 6];
-    for (j, column) in columns.iter_mut().enumerate() {
-        for i in 0..6 {
-            column[i] = block[6 * i + j];
-        }
-    }
-    columns
-}
-
-#[inline(always)]
-fn advance(moved: &mut [f64; WIDE], by: &Columns, wrench: &[f64; 6]) {
-    let mut sum = *moved;
-    for (column, w) in by.iter().zip(wrench) {
-        for k in 0..WIDE {
-            sum[k] += column[k] * w;
-        }
-    }
-    *moved = sum;
-}
-
-/// One pass over a run; `couples` are those of all pucks.
+/// One pass over a run; `couples` and `partners` are those of all pucks.
 #[inline(always)]
 pub(super) fn sweep_run(
     run: &mut [Batch],
     couples: &[Couple],
+    partners: &[u32],
     pucks: &mut [Puck],
     beta: f64,
     total: &mut (Lane, Lane),
@@ -109,7 +108,8 @@ pub(super) fn sweep_run(
             for (at, wrenches) in at.iter().zip(&wrenches) {
                 let body = at[lane];
                 if body != 0 {
-                    couples[body as usize].push(body, &gather(wrenches, lane), pucks);
+                    let both = [body, partners[body as usize]];
+                    couples[body as usize].push(both, &gather(wrenches, lane), pucks);
                 }
             }
         }
@@ -118,7 +118,7 @@ pub(super) fn sweep_run(
 
 /// Forces and torques of pushes at the arms.
 #[inline(always)]
-fn wrenches(pushes: &[Lane; 3], arms: [&Lane; 3], sign: f64) -> [Lane; 6] {
+pub(super) fn wrenches(pushes: &[Lane; 3], arms: [&Lane; 3], sign: f64) -> [Lane; 6] {
     let mut all = [[0.0; LANES]; 6];
     for lane in 0..LANES {
         let f = scale(&gather(pushes, lane), sign);

@@ -1,6 +1,6 @@
 //! Bodies of one small mechanism, and how they answer together.
 
-use super::Mover;
+use super::{Mover, Movers};
 use crate::math::small::*;
 
 /// Displacement and rotation per force and torque, row-major.
@@ -69,4 +69,39 @@ pub(super) fn times_block(block: &Block, force: &V3, torque: &V3) -> [V3; 2] {
             + (b[3] * torque[0] + b[4] * torque[1] + b[5] * torque[2])
     };
     [[row(0), row(1), row(2)], [row(3), row(4), row(5)]]
+}
+
+impl Movers {
+    /// How a mover moves under each of three forces and torques on it.
+    #[inline(always)]
+    pub fn answers(&self, mover: u32, wrenches: &[[f64; 6]; 3]) -> [[f64; 6]; 3] {
+        let this = &self.all[mover as usize];
+        let block = match self.clusters.get(this.cluster as usize) {
+            Some(cluster) => Some(&self.blocks[cluster.at(mover, mover)]),
+            None => self.own.get(mover as usize),
+        };
+        let alone;
+        let block = match block {
+            Some(block) => block,
+            None => {
+                alone = alone_block(this);
+                &alone
+            }
+        };
+        times_symmetric(block, wrenches)
+    }
+}
+
+/// How a block moves under three wrenches, if it is symmetric: its rows serve as columns.
+#[inline(always)]
+fn times_symmetric(block: &Block, wrenches: &[[f64; 6]; 3]) -> [[f64; 6]; 3] {
+    let mut moved = [[0.0; 6]; 3];
+    for (c, column) in block.chunks_exact(6).enumerate() {
+        for (moved, wrench) in moved.iter_mut().zip(wrenches) {
+            for k in 0..6 {
+                moved[k] += column[k] * wrench[c];
+            }
+        }
+    }
+    moved
 }

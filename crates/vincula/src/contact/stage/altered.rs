@@ -62,9 +62,14 @@ impl Stage {
             rows,
             movers,
             sweeper,
+            altered,
             ..
         } = self;
-        let altered = |m: u32| m != FIXED && movers.is_altered(m, dual);
+        altered.clear();
+        let all = 0..movers.all.len() as u32;
+        altered.extend(all.map(|mover| movers.is_altered(mover, dual)));
+        // What is fixed has no place.
+        let altered = |m: u32| altered.get(m as usize) == Some(&true);
         for row in rows.iter_mut() {
             if altered(row.a.mover) || altered(row.b.mover) {
                 row.weigh(movers);

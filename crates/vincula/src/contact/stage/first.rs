@@ -18,7 +18,7 @@ impl Stage {
         self.paths.clear();
         for (k, mover) in self.movers.all.iter().enumerate() {
             let [a0, a1] = &self.turns[k];
-            let t0 = start_of(scene.start, mover.body as usize).1;
+            let t0 = start_of(scene.start, mover.body as usize);
             self.paths.push((sub9(a1, a0), sub(&self.centers[k], &t0)));
         }
         self.rows.clear();
@@ -83,6 +83,9 @@ impl Stage {
     /// Puts into the gaps of loose bodies what the rows leave out: a rotation θ moves a point by
     /// `(exp θ − 1) r`, not by `θ × r`. Returns the largest change, m.
     pub fn bend(&mut self) -> f64 {
+        if !self.movers.all.iter().any(|mover| mover.loose) {
+            return 0.0;
+        }
         self.bends.clear();
         self.bends.extend(
             self.movers

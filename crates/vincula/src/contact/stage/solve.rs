@@ -54,11 +54,11 @@ impl Stage {
         }
         // At rest the forces of the last step are those of this one. The residual says nothing of
         // rolling and torsional friction.
-        let spins = rows.iter().any(|row| row.spin.is_some());
+        let spins = |rows: &[ContactRow]| rows.iter().any(|row| row.spin.is_some());
         let exact = settings.contact_solver != ContactSolver::GaussSeidel;
         // Looking at all of a crowd is as dear as sweeping it.
         let crowd = is_crowd(rows.len()) && !(exact && can_be_linked(rows));
-        let looks = exact && !spins && !crowd;
+        let looks = exact && !crowd && !spins(rows);
         // Of many contacts that lean on each other rounding leaves more.
         let left = [10.0, 100.0][usize::from(is_crowd(rows.len()))] * settings.cone_tolerance;
         let solved = |rows: &[ContactRow], movers: &Movers| sweep::residual(rows, movers) <= left;
@@ -84,7 +84,7 @@ impl Stage {
             _ => Way::Newton,
         };
         let (first, most) = match settings.contact_solver {
-            _ if spins => (limit, [0; 2]),
+            _ if spins(rows) => (limit, [0; 2]),
             ContactSolver::Automatic if crowd => (limit, [0; 2]),
             ContactSolver::Automatic => (FIRST_SWEEPS.min(limit), [FEW_DENSE, MOST_DENSE]),
             ContactSolver::GaussSeidel | ContactSolver::Penalty => (limit, [0; 2]),
