@@ -191,20 +191,23 @@ fn find_touches(
         }
         _ => {
             let thickness = leaves[0].thickness.min(leaves[1].thickness);
-            let mut apart = false;
-            if motion.length() <= 0.5 * thickness {
-                let [one, two] = placed;
-                apart = narrow.touch(one, two, reach, touches);
-            }
-            if !apart && touches.is_empty() && motion.length() > 0.005 * thickness {
-                let distance = margin.max(1e-3 * thickness);
+            let distance = margin.max(1e-3 * thickness);
+            let [one, two] = placed;
+            let apart = narrow.touch(one, two, reach, touches);
+            let moves = |part: f64| motion.length() > part * thickness;
+            // What moves far may be at other points when it gets there, unless it is there.
+            let ahead = match touches.is_empty() {
+                true => moves(0.5) || (!apart && moves(0.005)),
+                false => moves(0.5) && touches.iter().all(|t| t.gap > 0.5 * distance),
+            };
+            if ahead {
                 touch_ahead(narrow, placed, motion, [distance, reach], touches);
             }
         }
     }
 }
 
-/// The points of a pair at the pose of impact, or at the start when they already touch.
+/// The points of a pair at the pose of impact, or those at the start, which are known, if there is none.
 fn touch_ahead(
     narrow: &mut Narrow,
     [one, two]: [Placed; 2],
@@ -213,9 +216,9 @@ fn touch_ahead(
     touches: &mut Vec<Touch>,
 ) {
     let Some(time) = narrow.cast(one, two, motion, 0.5 * distance) else {
-        narrow.touch(one, two, reach, touches);
         return;
     };
+    touches.clear();
     let shift = time * motion;
     let mut there = two;
     there.pose.translation += shift;
