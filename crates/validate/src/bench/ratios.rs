@@ -1,5 +1,9 @@
 //! `bench --ratios`: what is wanted as a ratio, of steps by turns, so that a machine which is slow for
 //! a while is slow for both.
+//!
+//! Cores may share a cache, or belong to somebody else for a while. So where threads are compared, two
+//! pieces of work that have nothing to do with each other take a turn too: one after the other, and on two
+//! threads. No step can gain more than these do.
 
 use std::time::Instant;
 
@@ -7,6 +11,7 @@ use vincula::prelude::*;
 use vincula_scenes::Scene;
 
 use super::median;
+use super::yardstick::Yardstick;
 use crate::motion::Outcome;
 use crate::row::align;
 
@@ -166,18 +171,35 @@ pub fn run() -> Outcome<bool> {
             rows.push(row);
         }
     }
-    let header = ["pair", "integrator", "ms", "ms", "ratio", "wanted"];
+    let header = [
+        "pair",
+        "integrator",
+        "ms",
+        "ms",
+        "ratio",
+        "wanted",
+        "possible",
+    ];
     println!("\n{}", align(&header, &rows));
     println!("ratio: the median over rounds, in which both sides take a turn");
+    println!("possible: what two threads gain in the same rounds on work that shares nothing");
     Ok(true)
 }
 
 fn compare(pair: &Pair, integrator: Integrator) -> Outcome<Vec<String>> {
     let mut over = Run::new(&pair.over, integrator)?;
     let mut under = Run::new(&pair.under, integrator)?;
+    let mut work = match pair.over.threads == pair.under.threads {
+        true => None,
+        false => Some([Yardstick::new()?, Yardstick::new()?]),
+    };
+    let mut gains = Vec::new();
     for _ in 0..=pair.rounds {
         over.turn()?;
         under.turn()?;
+        if let Some(work) = &mut work {
+            gains.push(gain(work)?);
+        }
     }
     // The first turn is not counted.
     let rounds = over.times.iter().zip(&under.times).skip(1);
@@ -192,5 +214,26 @@ fn compare(pair: &Pair, integrator: Integrator) -> Outcome<Vec<String>> {
             Bound::AtMost(most) => format!("at most {most}"),
             Bound::AtLeast(least) => format!("at least {least}"),
         },
+        match gains.is_empty() {
+            true => "-".to_owned(),
+            false => format!("{:.2}", median(gains)),
+        },
     ])
+}
+
+/// How many times faster two pieces of work are done on two threads than one after the other.
+fn gain([one, two]: &mut [Yardstick; 2]) -> Outcome<f64> {
+    let start = Instant::now();
+    one.lay()?;
+    two.lay()?;
+    let alone = start.elapsed().as_secs_f64();
+    let start = Instant::now();
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| two.lay().map_err(|fault| fault.to_string()));
+        one.lay()?;
+        let done = other.join();
+        done.unwrap_or_else(|_| Err("the other thread has panicked".to_owned()))?;
+        Outcome::Ok(())
+    })?;
+    Ok(alone / start.elapsed().as_secs_f64())
 }

@@ -95,11 +95,7 @@ pub(super) fn sweep_run(
         let (a, b) = (spread(pucks, &at[0]), spread(pucks, &at[1]));
         let slip = batch.slip(&a, &b);
         let pushes = batch.answer(&slip, total);
-        let [x, y, z, u, v, w] = &batch.arms;
-        let wrenches = [
-            wrenches(&pushes, [x, y, z], -1.0),
-            wrenches(&pushes, [u, v, w], 1.0),
-        ];
+        let wrenches = batch.wrenches(&pushes);
         for lane in 0..LANES {
             // Most contacts that are only near do not push.
             if gather(&pushes, lane) == [0.0; 3] {
@@ -116,9 +112,21 @@ pub(super) fn sweep_run(
     }
 }
 
+impl Batch {
+    /// Forces and torques of pushes on both sides.
+    #[inline(always)]
+    pub(super) fn wrenches(&self, pushes: &[Lane; 3]) -> [[Lane; 6]; 2] {
+        let [x, y, z, u, v, w] = &self.arms;
+        [
+            wrenches(pushes, [x, y, z], -1.0),
+            wrenches(pushes, [u, v, w], 1.0),
+        ]
+    }
+}
+
 /// Forces and torques of pushes at the arms.
 #[inline(always)]
-pub(super) fn wrenches(pushes: &[Lane; 3], arms: [&Lane; 3], sign: f64) -> [Lane; 6] {
+fn wrenches(pushes: &[Lane; 3], arms: [&Lane; 3], sign: f64) -> [Lane; 6] {
     let mut all = [[0.0; LANES]; 6];
     for lane in 0..LANES {
         let f = scale(&gather(pushes, lane), sign);

@@ -1,7 +1,6 @@
 //! Contacts on their way into batches and out of them.
 
 use super::Batch;
-use super::couple::wrenches;
 use crate::contact::movers::{FIXED, Movers};
 use crate::contact::rows::{ContactRow, along};
 use crate::kernel;
@@ -95,11 +94,7 @@ impl Batch {
             let [n, x, y] = [0, 3, 6].map(|k| [0, 1, 2].map(|i| self.frame[k + i][lane]));
             scatter(&mut pushes, lane, &along(&[n, x, y], &c));
         }
-        let [x, y, z, u, v, w] = &self.arms;
-        let wrenches = [
-            wrenches(&pushes, [x, y, z], -1.0),
-            wrenches(&pushes, [u, v, w], 1.0),
-        ];
+        let wrenches = self.wrenches(&pushes);
         for lane in 0..LANES {
             if gather(&pushes, lane) == [0.0; 3] {
                 continue;
