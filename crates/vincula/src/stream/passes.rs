@@ -54,7 +54,7 @@ impl Pass<'_> {
 }
 
 /// How many blocks ahead of a pass memory is asked for.
-pub(super) const AHEAD: usize = 2;
+pub(super) const AHEAD: usize = 4;
 
 /// Asks for a third of what is known of a block at the start of a step.
 #[inline(always)]
