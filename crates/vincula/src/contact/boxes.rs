@@ -57,6 +57,23 @@ impl Block {
         }
     }
 
+    /// Whether a plane along one of its faces, or along a triangle, lies between the two with more than
+    /// `reach`, m. Most triangles near a box are beside it.
+    pub fn is_off(&self, corners: [DVec3; 3], reach: f64) -> bool {
+        let [a, b, c] = corners.map(|corner| {
+            let away = corner - self.center;
+            DVec3::from_array(self.axes.map(|axis| axis.dot(away)))
+        });
+        let half = DVec3::from_array(self.half);
+        let beyond = a.min(b).min(c).max(-a.max(b).max(c)) - half;
+        if beyond.max_element() > reach {
+            return true;
+        }
+        let across = (b - a).cross(c - a);
+        let height = across.dot(a).abs() - across.abs().dot(half);
+        height > reach * across.length()
+    }
+
     /// Where a direction fixed to it points at the end of the step.
     fn turned(&self, direction: DVec3) -> DVec3 {
         (direction + self.turn.cross(direction)).normalize()

@@ -385,9 +385,13 @@ impl Narrow {
         near.clear();
         near.extend(mesh.bvh().intersect_aabb(&window));
         if let Form::Box(cuboid) = other.form {
-            let half = cuboid.half_extents;
-            let inside = Inside::new(&relative);
-            near.retain(|&index| !inside.is_off(half, &mesh.triangle(index), reach));
+            let axes = DMat3::from_quat(relative.rotation);
+            let (half, center) = (cuboid.half_extents, relative.translation);
+            let block = Block::new(half, center, &axes, DVec3::ZERO);
+            near.retain(|&index| {
+                let Triangle { a, b, c } = mesh.triangle(index);
+                !block.is_off([a, b, c], reach)
+            });
         } else if let Some(map) = shape.as_support_map() {
             near.retain(|&index| !is_beside(map, &relative, &mesh.triangle(index), reach));
         }
@@ -606,36 +610,6 @@ impl Narrow {
         DefaultQueryDispatcher
             .intersection_test(&relative, first, second)
             .is_ok_and(|found| found.intersecting)
-    }
-}
-
-/// Takes points of a mesh into the frame of a shape.
-struct Inside {
-    turn: DMat3,
-    at: DVec3,
-}
-
-impl Inside {
-    /// For a shape at a place in the mesh.
-    fn new(place: &Place) -> Inside {
-        Inside {
-            turn: DMat3::from_quat(place.rotation).transpose(),
-            at: place.translation,
-        }
-    }
-
-    /// Whether a plane along a face of a box, or along a triangle, lies between the two with more
-    /// than `reach`, m. Most triangles near a box are beside it.
-    fn is_off(&self, half: DVec3, triangle: &Triangle, reach: f64) -> bool {
-        let [a, b, c] =
-            [triangle.a, triangle.b, triangle.c].map(|corner| self.turn * (corner - self.at));
-        let beyond = a.min(b).min(c).max(-a.max(b).max(c)) - half;
-        if beyond.max_element() > reach {
-            return true;
-        }
-        let across = (b - a).cross(c - a);
-        let height = across.dot(a).abs() - across.abs().dot(half);
-        height > reach * across.length()
     }
 }
 

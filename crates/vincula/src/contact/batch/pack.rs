@@ -101,7 +101,7 @@ impl Batch {
             }
             for (at, wrenches) in self.at.iter().zip(&wrenches).rev() {
                 let [a, b, c, d, e, f] = gather(wrenches, lane);
-                let mover = at[lane].wrapping_sub(1);
+                let mover = mover_of(at[lane]);
                 if mover != FIXED && !movers.all[mover as usize].loose {
                     movers.note(mover, &[a, b, c], &[d, e, f]);
                 }
@@ -126,6 +126,11 @@ fn unpack_all(batches: &[Batch], rows: &mut [ContactRow], movers: &mut Movers) {
 /// The puck of a mover.
 pub(super) fn puck(mover: u32) -> u32 {
     mover.wrapping_add(1)
+}
+
+/// The mover of a puck.
+fn mover_of(puck: u32) -> u32 {
+    puck.wrapping_sub(1)
 }
 
 /// k, w, S and 1/det S of a block. What does not give way along a tangent has no friction.
