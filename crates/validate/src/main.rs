@@ -59,6 +59,9 @@ enum Chore {
         /// Run scenes of contact instead, some minutes: times, overlaps, residuals and energies
         #[arg(long, conflicts_with_all = ["scenes", "ratios"])]
         contacts: bool,
+        /// With --contacts: only this scene; writes nothing
+        #[arg(long, value_name = "SCENE", requires = "contacts")]
+        only: Option<String>,
     },
 }
 
@@ -75,8 +78,9 @@ fn main() -> ExitCode {
         Chore::Bench {
             quick,
             contacts: true,
+            only,
             ..
-        } => bench::contacts::run(&workspace_root(), quick),
+        } => bench::contacts::run(&workspace_root(), quick, only.as_deref()),
         Chore::Bench { quick, .. } => bench::run(&workspace_root(), quick),
     };
     match outcome {

@@ -17,6 +17,7 @@ use crate::row::align;
 struct Case {
     scene: &'static str,
     settings: &'static [(&'static str, &'static str)],
+    integrator: Integrator,
     steps: usize,
     /// Time of a step that we want, ms, and what may overlap, mm; not a number where nothing is wanted.
     wanted: f64,
@@ -32,9 +33,18 @@ const fn case(
     Case {
         scene,
         settings,
+        integrator: Integrator::Tempered,
         steps,
         wanted,
         allowed,
+    }
+}
+
+/// The same with the step of the paper.
+const fn euler(case: Case) -> Case {
+    Case {
+        integrator: Integrator::LinearEuler,
+        ..case
     }
 }
 
@@ -59,18 +69,23 @@ const CASES: &[Case] = &[
     case("rod-and-block", &[("h", "0.25")], 80, [NONE; 2]),
     case("net-on-cylinder", &[], 600, [NONE, 0.5]),
     case("pulley", &[], 600, [1.0, NONE]),
+    euler(case("pulley", &[], 600, [1.0, NONE])),
     case("falling-joints", &[], 2000, [27.0, 0.8]),
+    euler(case("falling-joints", &[], 2000, [27.0, 0.8])),
     case("ragdolls", &[], 4000, [8.5, 0.5]),
+    euler(case("ragdolls", &[], 4000, [8.5, 0.5])),
     case("pulley", &[("links", "1076748")], 20, [450.0, NONE]),
 ];
 
 /// Steps between two looks at the fixed work, about.
 const TURN: usize = 40;
 
-/// Runs every case and prints a table; unless quick, writes it under `benchmarks`.
-pub fn run(root: &Path, quick: bool) -> Outcome<bool> {
+/// Runs every case, or those of one scene, and prints a table; unless quick or of one scene, writes it
+/// under `benchmarks`.
+pub fn run(root: &Path, quick: bool, only: Option<&str>) -> Outcome<bool> {
     let header = [
         "scene",
+        "integrator",
         "steps",
         "median ms",
         "p95 ms",
@@ -86,7 +101,8 @@ pub fn run(root: &Path, quick: bool) -> Outcome<bool> {
     ];
     let mut yardstick = Yardstick::new()?;
     let mut rows = Vec::new();
-    for case in CASES {
+    let wanted = |case: &&Case| only.is_none_or(|name| name == case.scene);
+    for case in CASES.iter().filter(wanted) {
         let steps = if quick {
             case.steps.min(20)
         } else {
@@ -96,6 +112,11 @@ pub fn run(root: &Path, quick: bool) -> Outcome<bool> {
         println!("{}", row.join("  "));
         rows.push(row);
     }
+    if rows.is_empty() {
+        let mut names: Vec<_> = CASES.iter().map(|case| case.scene).collect();
+        names.dedup();
+        return Err(format!("no such scene is run here; there are {}", names.join(", ")).into());
+    }
     println!("\n{}", align(&header, &rows));
     println!(
         "calibrated: the median over what fixed work between the steps took against a quiet machine"
@@ -103,11 +124,11 @@ pub fn run(root: &Path, quick: bool) -> Outcome<bool> {
     println!(
         "overlap: seen by fresh detection after each step; gain: the most energy above that of the start, drives included"
     );
-    if !quick {
+    if !quick && only.is_none() {
         write_scenes(
             root,
             "contacts",
-            "one thread, default settings",
+            "one thread, default settings but for the integrator",
             &header,
             &rows,
         )?;
@@ -118,7 +139,8 @@ pub fn run(root: &Path, quick: bool) -> Outcome<bool> {
 fn run_case(case: &Case, steps: usize, yardstick: &mut Yardstick) -> Outcome<Vec<String>> {
     let scene = vincula_scenes::build(case.scene, case.settings)?;
     let model = &scene.model;
-    let mut work = Workspace::new(model, Settings::default());
+    let settings = Settings::with_integrator(case.integrator);
+    let mut work = Workspace::new(model, settings);
     let (mut state, mut control) = (scene.state.clone(), Control::new(model));
     let (mut seen, mut times) = (Contacts::new(), Vec::new());
     let (mut iterations, mut contacts) = (0, 0);
@@ -145,6 +167,7 @@ fn run_case(case: &Case, steps: usize, yardstick: &mut Yardstick) -> Outcome<Vec
     let typical = median(times);
     Ok(vec![
         name_of(case.scene, case.settings),
+        case.integrator.to_string(),
         steps.to_string(),
         format!("{typical:.3}"),
         format!("{late:.3}"),
