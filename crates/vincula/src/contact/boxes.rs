@@ -23,6 +23,9 @@ use super::collide::Touch;
 /// By how much, of the smaller box, two edges must be farther apart than any face for their
 /// product to count. Faces are steady while bodies rock, products of edges are not.
 const EDGES: f64 = 1e-3;
+/// The same for a face of the second box where one of the first lies along it: boxes that lie on each
+/// other rock, and the points of one face have other names and places than those of the other.
+const FACES: f64 = 1e-3;
 /// Sine of the angle below which two edges are parallel.
 const PARALLEL: f64 = 1e-3;
 /// Cosine of the angle up to which a face is clipped along a product of edges.
@@ -197,15 +200,23 @@ fn separate(one: &Block, two: &Block, reach: f64) -> Option<(Axis, DVec3, f64)> 
         faces[0][k] = p[k].abs() - a[k] - (b[0] * row[0] + b[1] * row[1] + b[2] * row[2]);
         faces[1][k] = q[k].abs() - b[k] - (a[0] * column[0] + a[1] * column[1] + a[2] * column[2]);
     }
-    let mut best = (Axis::Face(0, 0), f64::NEG_INFINITY);
-    for (which, apart) in faces.iter().enumerate() {
-        for (axis, &s) in apart.iter().enumerate() {
-            // The first of two that are as good, to rounding.
-            if s > best.1 + 1e-9 * size {
-                best = (Axis::Face(which, axis), s);
+    // The first of two that are as good, to rounding.
+    let largest = |s: &[f64; 3]| {
+        let better = |best: usize, k: usize| {
+            if s[k] > s[best] + 1e-9 * size {
+                k
+            } else {
+                best
             }
-        }
-    }
+        };
+        (0..3).fold(0, better)
+    };
+    let [i, j] = [largest(&faces[0]), largest(&faces[1])];
+    let margin = size * if far[i][j] > ALIGNED { FACES } else { 1e-9 };
+    let mut best = match faces[1][j] > faces[0][i] + margin {
+        true => (Axis::Face(1, j), faces[1][j]),
+        false => (Axis::Face(0, i), faces[0][i]),
+    };
     if best.1 > reach {
         return None;
     }

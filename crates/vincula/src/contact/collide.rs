@@ -265,6 +265,8 @@ pub(crate) struct Touch {
     pub ahead: f64,
     /// Names the point within its pair of forms.
     pub feature: u64,
+    /// Whether it pushed in the last step.
+    pub known: bool,
 }
 
 impl Touch {
@@ -279,6 +281,7 @@ impl Touch {
             gap,
             ahead: gap,
             feature,
+            known: false,
         }
     }
 }

@@ -17,6 +17,7 @@ use glam::DVec3;
 
 use super::broad::Broad;
 use super::collide::{Form, Narrow, Placed, Touch};
+use super::memory::{Memory, Remembered};
 use super::placing::{Motion, Placing, Proxy};
 use super::plane::{lowest, over, touch_plane};
 use super::reduce::{Keep, reduce};
@@ -25,6 +26,9 @@ use crate::model::{BodyId, ColliderId, Control, Model, State};
 
 /// How far, of its thickness, a pair may turn in a step and still do with four points.
 const TURNS: f64 = 0.02;
+
+/// Points of a pair that are all kept.
+const FEW: usize = 4;
 
 /// Memory of detection.
 #[derive(Debug, Default)]
@@ -60,7 +64,7 @@ pub(crate) fn detect_but(
     scratch.find_pairs(model, sleeps);
     for k in 0..scratch.pairs.len() {
         let pair = scratch.pairs[k];
-        scratch.touch_pair(model, pair, h, contacts);
+        scratch.touch_pair(model, pair, h, &state.contacts, contacts);
     }
     contacts.scratch = scratch;
     // A stable sort would need memory; the gap decides between points of the same name.
@@ -112,7 +116,14 @@ impl Scratch {
         pairs.sort_unstable();
     }
 
-    fn touch_pair(&mut self, model: &Model, (i, j): (u32, u32), h: f64, contacts: &mut Contacts) {
+    fn touch_pair(
+        &mut self,
+        model: &Model,
+        (i, j): (u32, u32),
+        h: f64,
+        memory: &Memory,
+        contacts: &mut Contacts,
+    ) {
         let leaves = [i, j].map(|k| &model.collision.leaves[k as usize]);
         let Scratch {
             narrow,
@@ -137,7 +148,17 @@ impl Scratch {
         keep_reachable(touches, margin, thickness);
         let turns = proxies[0].turn + proxies[1].turn > TURNS * thickness;
         let keep = if turns { Keep::Corners } else { Keep::Few };
-        reduce(touches, 0, 1e-3 * thickness, keep);
+        let same = 1e-3 * thickness;
+        if touches.len() > FEW {
+            let pushed = memory.of_pair(leaves.map(|leaf| leaf.collider));
+            for touch in touches.iter_mut() {
+                let name = touch.feature ^ sub_pair(leaves);
+                let at = anchor(touch.first, colliders[0], motions[0]);
+                let is_here = |past: &Remembered| at.distance(past.anchor.into()) <= same;
+                touch.known = pushed.iter().any(|e| e.key.2 == name || is_here(e));
+            }
+        }
+        reduce(touches, 0, same, keep);
         let first = contacts.points.len();
         for (k, touch) in touches.iter().enumerate() {
             let number = distinguish(&touches[..k], touch.feature);
@@ -288,6 +309,14 @@ fn sub_pair(leaves: [&Leaf; 2]) -> u64 {
     (u64::from(leaves[0].part) << 8 ^ u64::from(leaves[1].part)) << 48
 }
 
+/// A point of a body in its frame, of what is no body in the world.
+fn anchor(point: DVec3, collider: &Collider, motion: &Motion) -> DVec3 {
+    match collider.carrier.body() {
+        Some(_) => motion.material(point),
+        None => point,
+    }
+}
+
 fn contact_point(
     touch: &Touch,
     leaves: [&Leaf; 2],
@@ -296,10 +325,7 @@ fn contact_point(
 ) -> ContactPoint {
     let bodies = colliders.map(|c| c.carrier.body());
     let points = [touch.first, touch.second];
-    let anchors = [0, 1].map(|s| match bodies[s] {
-        Some(_) => motions[s].material(points[s]),
-        None => points[s],
-    });
+    let anchors = [0, 1].map(|s| anchor(points[s], colliders[s], motions[s]));
     let moved = [0, 1].map(|s| match bodies[s] {
         Some(_) => DVec3::ZERO,
         None => motions[s].velocity_at(points[s]),

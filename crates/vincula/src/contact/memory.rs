@@ -42,6 +42,15 @@ impl Memory {
         self.restless.clone_from(&other.restless);
     }
 
+    /// What pushed between two colliders.
+    pub fn of_pair(&self, [a, b]: [ColliderId; 2]) -> &[Remembered] {
+        let of = |e: &Remembered| (e.key.0, e.key.1);
+        let start = self.entries.partition_point(|e| of(e) < (a, b));
+        let rest = &self.entries[start..];
+        let count = rest.iter().take_while(|e| of(e) == (a, b)).count();
+        &rest[..count]
+    }
+
     /// Writes for each point which entry it continues: that of the same name, else the nearest
     /// one of the pair that no point has taken yet. Both are in the same order, so one walk
     /// through both finds them all.
@@ -96,10 +105,13 @@ impl Memory {
             let d = sub(p, q);
             dot(&d, &d)
         };
-        // Half the way across the contact at most.
-        let reach = pair.iter().fold(0.0, |m: f64, p| {
-            m.max(0.25 * apart(&p.anchor_a, &pair[0].anchor_a))
-        });
+        // Half the way across the contact at most, unless there is only one.
+        let reach = match pair.len() == 1 && entries.len() == 1 {
+            true => f64::INFINITY,
+            false => pair.iter().fold(0.0, |m: f64, p| {
+                m.max(0.25 * apart(&p.anchor_a, &pair[0].anchor_a))
+            }),
+        };
         for (k, point) in pair.iter().enumerate() {
             if found[k].is_some() {
                 continue;
@@ -113,5 +125,84 @@ impl Memory {
             }
             found[k] = best.0;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(feature: u64, x: f64) -> ContactPoint {
+        ContactPoint {
+            a: None,
+            b: None,
+            collider_a: ColliderId::new(1),
+            collider_b: ColliderId::new(2),
+            anchor_a: [x, 0.0, 0.0],
+            anchor_b: [x, 0.0, 0.0],
+            normal: [0.0, 0.0, 1.0],
+            gap: 0.0,
+            surface_velocity: [0.0; 3],
+            round_a: 0.0,
+            round_b: 0.0,
+            feature,
+            friction: 0.0,
+            restitution: 0.0,
+            rolling: 0.0,
+            torsional: 0.0,
+            compliance: 0.0,
+        }
+    }
+
+    fn memory(points: &[ContactPoint]) -> Memory {
+        let remembered = |p: &ContactPoint| Remembered {
+            key: key_of(p),
+            anchor: p.anchor_a,
+            first: [[1.0; 3]; 2],
+            total: [[1.0; 3]; 2],
+        };
+        Memory {
+            entries: points.iter().map(remembered).collect(),
+            restless: Vec::new(),
+        }
+    }
+
+    fn matched(past: &[ContactPoint], now: &[ContactPoint]) -> Vec<Option<u32>> {
+        let mut found = Vec::new();
+        memory(past).matches(now, &mut found);
+        found
+    }
+
+    #[test]
+    fn a_point_continues_that_of_its_name_or_the_one_in_its_place() {
+        let past = [point(3, 0.0), point(5, 1.0), point(9, 2.0)];
+        let now = [point(3, 0.1), point(6, 1.1), point(8, 2.2)];
+        assert_eq!(matched(&past, &now), [Some(0), Some(1), Some(2)]);
+        // Half the way across at most.
+        let now = [point(3, 0.1), point(6, 0.2)];
+        assert_eq!(matched(&past, &now), [Some(0), None]);
+    }
+
+    #[test]
+    fn an_only_point_continues_an_only_one() {
+        assert_eq!(matched(&[point(3, 0.0)], &[point(4, 0.5)]), [Some(0)]);
+        assert_eq!(matched(&[], &[point(4, 0.5)]), [None]);
+    }
+
+    #[test]
+    fn the_points_of_a_pair_are_found() {
+        let past = memory(&[point(3, 0.0), point(5, 1.0)]);
+        assert_eq!(
+            past.of_pair([ColliderId::new(1), ColliderId::new(2)]).len(),
+            2
+        );
+        assert!(
+            past.of_pair([ColliderId::new(1), ColliderId::new(3)])
+                .is_empty()
+        );
+        assert!(
+            past.of_pair([ColliderId::new(0), ColliderId::new(2)])
+                .is_empty()
+        );
     }
 }

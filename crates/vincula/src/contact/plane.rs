@@ -60,6 +60,7 @@ pub(super) fn touch_plane(
                 gap,
                 ahead: gap,
                 feature: u64::from(number),
+                known: false,
             });
         });
 }

@@ -3,7 +3,8 @@
 //! Points with about the same normal lie in a plane, and forces on a few of them at its rim
 //! can do what forces on all of them can. Kept are the deepest, the farthest from it, the
 //! farthest from the line of both and the farthest outside that triangle: four points that
-//! span nearly the whole area.
+//! span nearly the whole area. Of two that are about as good the one that pushed in the last step is
+//! kept: a force that has to move to another point shakes what lies on it, and a heap would never rest.
 
 use glam::DVec3;
 
@@ -11,6 +12,10 @@ use super::collide::Touch;
 
 /// Normals that differ by less than eight degrees make one manifold.
 const SAME_NORMAL: f64 = 0.99;
+
+/// How much better another point must be than one that pushed, as a part of the distance between the
+/// farthest ones.
+const STEADY: f64 = 0.1;
 
 /// What is kept of the points of one normal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,9 +67,11 @@ fn deepest(touches: &[Touch], distance: f64) -> usize {
         (sum + touch.first, count + 1.0)
     });
     let middle = sum / count;
+    let away = |touch: &Touch| touch.first.distance(middle);
+    let bonus = STEADY * deep().fold(0.0, |m: f64, (_, touch)| m.max(away(touch)));
     let mut best = (0, -1.0);
     for (k, touch) in deep() {
-        let away = touch.first.distance(middle);
+        let away = away(touch) + if touch.known { bonus } else { 0.0 };
         if away > best.1 + distance {
             best = (k, away);
         }
@@ -95,32 +102,39 @@ fn spread(touches: &mut [Touch], distance: f64) -> usize {
     let flat = |touch: &Touch| touch.first - normal * normal.dot(touch.first);
     let a = flat(&touches[0]);
     let span = |touch: &Touch| (flat(touch) - a).length();
-    if !choose(touches, 1, distance, span) {
+    let bonus = STEADY * touches.iter().map(span).fold(0.0, f64::max);
+    if !choose(touches, 1, [distance, bonus], span) {
         return 1;
     }
     let b = flat(&touches[1]);
     let along = (b - a).normalize_or_zero();
     let aside = |touch: &Touch| (flat(touch) - a).cross(along).length();
-    if !choose(touches, 2, distance, aside) {
+    if !choose(touches, 2, [distance, bonus], aside) {
         return 2;
     }
     let corners = [a, b, flat(&touches[2])];
     let outside = |touch: &Touch| outside(&corners, normal, flat(touch));
-    if !choose(touches, 3, distance, outside) {
+    if !choose(touches, 3, [distance, bonus], outside) {
         return 3;
     }
     4
 }
 
-/// Swaps the point of the largest measure to the place `next`; false when none exceeds
-/// `least`.
-fn choose(touches: &mut [Touch], next: usize, least: f64, measure: impl Fn(&Touch) -> f64) -> bool {
+/// Swaps the point of the largest measure, which has a bonus where the point is known, to the place
+/// `next`; false when none exceeds `least`.
+fn choose(
+    touches: &mut [Touch],
+    next: usize,
+    [least, bonus]: [f64; 2],
+    measure: impl Fn(&Touch) -> f64,
+) -> bool {
     let mut best = None;
     let mut largest = least;
     for k in next..touches.len() {
         let value = measure(&touches[k]);
-        if value > largest {
-            largest = value;
+        let worth = value + if touches[k].known { bonus } else { 0.0 };
+        if value > least && worth > largest {
+            largest = worth;
             best = Some(k);
         }
     }
@@ -157,6 +171,7 @@ mod tests {
             gap,
             ahead: gap,
             feature,
+            known: false,
         }
     }
 
@@ -187,6 +202,25 @@ mod tests {
         reduce(&mut touches, 0, 1e-6, Keep::Few);
         let kept: Vec<_> = touches.iter().map(|t| t.feature).collect();
         assert!(kept == [3, 1] || kept == [3, 2], "{kept:?}");
+    }
+
+    #[test]
+    fn a_point_that_pushed_is_kept_before_one_that_is_hardly_better() {
+        let corners = [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)];
+        // Beside each corner another one, a little farther out.
+        let all = corners.iter().zip(0..).flat_map(|(&(x, y), k)| {
+            let beside = touch(1.02 * x - 0.1 * y, 1.02 * y + 0.1 * x, 0.0, 10 + k);
+            [touch(x, y, 0.0, k), beside]
+        });
+        for pushed in [0, 10] {
+            let mut touches: Vec<_> = all.clone().collect();
+            for touch in &mut touches {
+                touch.known = (pushed..pushed + 4).contains(&touch.feature);
+            }
+            reduce(&mut touches, 0, 1e-6, Keep::Few);
+            assert_eq!(touches.len(), 4);
+            assert!(touches.iter().all(|touch| touch.known), "{touches:?}");
+        }
     }
 
     #[test]

@@ -92,6 +92,7 @@ fn push(
         gap,
         ahead: gap,
         feature,
+        known: false,
     });
 }
 

@@ -216,3 +216,29 @@ fn crossing_edges_touch_at_one_point() {
     assert!((found[0].normal - DVec3::Z).length() < 1e-12);
     assert!(touches(&one, &two, 0.005).is_empty());
 }
+
+/// A pile rests only if forces find their points again.
+#[test]
+fn boxes_that_rock_on_each_other_keep_the_names_of_their_points() {
+    let mut numbers = Numbers(9);
+    let half = DVec3::splat(0.1);
+    let ground = block(half, DVec3::ZERO, DQuat::from_rotation_z(0.3));
+    let named = |tilt: DVec3| {
+        let above = block(
+            half,
+            DVec3::new(0.02, 0.01, 0.2),
+            DQuat::from_scaled_axis(tilt),
+        );
+        let mut names: Vec<_> = touches(&ground, &above, 0.01)
+            .iter()
+            .map(|t| t.feature)
+            .collect();
+        names.sort_unstable();
+        names
+    };
+    let level = named(DVec3::ZERO);
+    assert!(level.len() > 4, "{level:?}");
+    for case in 0..200 {
+        assert_eq!(named(2e-3 * numbers.vector()), level, "case {case}");
+    }
+}
