@@ -143,18 +143,7 @@ pub trait Factorization {
     /// As `solve` for six right-hand sides, one column each. Each comes out as it would alone.
     /// `column` is room for one of them.
     fn solve_six(&mut self, rhs: &mut [[f64; 6]], column: &mut Vec<f64>) -> Result<(), SolveError> {
-        column.resize(rhs.len(), 0.0);
-        for k in 0..6 {
-            column
-                .iter_mut()
-                .zip(&*rhs)
-                .for_each(|(x, row)| *x = row[k]);
-            self.solve(column)?;
-            rhs.iter_mut()
-                .zip(&*column)
-                .for_each(|(row, x)| row[k] = *x);
-        }
-        Ok(())
+        solve_columns(rhs, column, |rhs| self.solve(rhs))
     }
 
     /// Both at once, for a matrix that serves one right-hand side. If this
@@ -168,4 +157,24 @@ pub trait Factorization {
         self.solve(rhs)?;
         Ok(report)
     }
+}
+
+/// Solves for six right-hand sides one after the other.
+fn solve_columns(
+    rhs: &mut [[f64; 6]],
+    column: &mut Vec<f64>,
+    mut solve: impl FnMut(&mut [f64]) -> Result<(), SolveError>,
+) -> Result<(), SolveError> {
+    column.resize(rhs.len(), 0.0);
+    for k in 0..6 {
+        column
+            .iter_mut()
+            .zip(&*rhs)
+            .for_each(|(x, row)| *x = row[k]);
+        solve(column)?;
+        rhs.iter_mut()
+            .zip(&*column)
+            .for_each(|(row, x)| row[k] = *x);
+    }
+    Ok(())
 }

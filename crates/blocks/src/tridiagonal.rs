@@ -19,7 +19,7 @@ use crate::path::Layout;
 use crate::twisted::{Sides, Source, Twisted};
 use crate::{
     FactorError, FactorReport, FactorSolveError, Factorization, PIVOT_TOLERANCE, PatternError,
-    SolveError,
+    SolveError, solve_columns,
 };
 use std::sync::Arc;
 
@@ -85,6 +85,18 @@ impl Factorization for Chain {
         Ok(())
     }
 
+    /// Columns of a chain of one node are solved two at a time.
+    fn solve_six(&mut self, rhs: &mut [[f64; 6]], column: &mut Vec<f64>) -> Result<(), SolveError> {
+        check_length(self.pattern.dimension(), rhs.len())?;
+        if !self.factored {
+            return Err(SolveError::NotFactored);
+        }
+        if self.steps.solve_single(rhs) {
+            return Ok(());
+        }
+        solve_columns(rhs, column, |rhs| self.solve(rhs))
+    }
+
     /// One pass over memory less than `factor` and `solve`, same bits.
     fn factor_solve(
         &mut self,
@@ -145,6 +157,8 @@ pub(crate) fn positions(count: usize, order: &[usize]) -> Result<Vec<usize>, Pat
 trait Steps {
     fn factor(&mut self, job: &Job<'_>) -> Census;
     fn solve(&self, layout: &Layout, rhs: &mut [f64]);
+    /// Six right-hand sides of a chain of one node; false, and nothing done, for others.
+    fn solve_single(&self, rhs: &mut [[f64; 6]]) -> bool;
     fn factor_solve(&mut self, job: &Job<'_>, rhs: &mut [f64]) -> Census;
 }
 
@@ -170,6 +184,10 @@ impl<const N: usize, const NATURAL: bool> Steps for InMatrix<N, NATURAL> {
 
     fn solve(&self, layout: &Layout, rhs: &mut [f64]) {
         self.0.solve(&mut Right::<NATURAL>(layout, rhs));
+    }
+
+    fn solve_single(&self, rhs: &mut [[f64; 6]]) -> bool {
+        self.0.solve_single(rhs)
     }
 
     fn factor_solve(&mut self, job: &Job<'_>, rhs: &mut [f64]) -> Census {

@@ -265,6 +265,28 @@ impl<const N: usize> Twisted<N> {
         self.go_out(0..self.pairs(), rows, &mut next);
     }
 
+    /// Overwrites six right-hand sides of a single node by their solutions, two at a time; false, and
+    /// nothing done, for a longer chain.
+    #[inline(always)]
+    pub fn solve_single(&self, rhs: &mut [[f64; 6]]) -> bool {
+        let ([], [step], Ok(rhs)) = (
+            &self.couplings[..],
+            &self.middle[..],
+            <&mut [[f64; 6]; N]>::try_from(rhs),
+        ) else {
+            return false;
+        };
+        let pivot = step.pivot.map(|row| row.map(Pair::splat));
+        for k in [0, 2, 4] {
+            let y = solve_lower(&pivot, rhs.map(|row| Pair::new(row[k], row[k + 1])));
+            let x = solve_upper(&pivot, scale_column(&pivot, y));
+            for (row, x) in rhs.iter_mut().zip(&x) {
+                (row[k], row[k + 1]) = (x.get(0), x.get(1));
+            }
+        }
+        true
+    }
+
     /// Factors and solves.
     #[inline(always)]
     pub fn factor_solve(
