@@ -226,6 +226,7 @@ impl Dual {
             unnetted: Vec::new(),
             turning: Vec::new(),
             strand: None,
+            asked: None,
             offsets,
             incidences,
             starts,
@@ -265,6 +266,7 @@ impl Dual {
         dual.plan_nets();
         dual.add_border(model);
         dual.strand = dual.find_strand().map(Box::new);
+        dual.asked = dual.find_asked();
         dual
     }
 

@@ -25,6 +25,7 @@ pub(crate) mod squares;
 mod strand;
 mod sweeps;
 mod ties;
+mod trial;
 mod turning;
 
 pub(crate) use axes::{ROUNDS, unwrap};
@@ -52,6 +53,7 @@ use linearize::{GeneralRow, JointRows, SideRows};
 use ports::{NO_PORT, PortBlock};
 use squares::Squares;
 use strand::Strand;
+use trial::Asked;
 
 /// One joint seen from a body: which joint, and whether the body is its first end.
 #[derive(Clone, Copy, Debug)]
@@ -117,6 +119,8 @@ pub struct Dual {
     turning: Vec<u32>,
     /// A long chain, of which steps may leave out what nothing touches.
     strand: Option<Box<Strand>>,
+    /// What trials of limits and friction ask, if that is not all.
+    asked: Option<Asked>,
     /// Right-hand side, then solution, one per row of the model.
     pub(crate) lambda: Vec<f64>,
 }

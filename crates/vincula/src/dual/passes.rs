@@ -105,7 +105,7 @@ impl Joints<'_> {
     }
 
     /// Writes the violation of the rows of some joints; returns the largest, m.
-    fn violation(
+    pub(super) fn violation(
         &self,
         range: Range<usize>,
         (model, work): (&Model, &[NewtonBlock]),
@@ -143,7 +143,7 @@ impl Joints<'_> {
     }
 
     /// Writes h times the rate of the rows of some joints; returns the largest, m.
-    fn drift(
+    pub(super) fn drift(
         &self,
         range: Range<usize>,
         (work, h): (&[NewtonBlock], f64),
@@ -256,22 +256,32 @@ impl Dual {
         larger(a, b)
     }
 
-    /// The same over some stretches of them, which are given back.
+    /// The same over those that are looked at, which are given back.
     fn each_live_joint(
         &mut self,
         live: Vec<Range<usize>>,
         pass: impl Fn(&Joints<'_>, Range<usize>, &[PortBlock], &mut [f64]) -> f64,
     ) -> f64 {
+        let worst = self.each_of(&live, pass);
+        self.return_live(live);
+        worst
+    }
+
+    /// The same over some stretches of them.
+    pub(super) fn each_of(
+        &mut self,
+        stretches: &[Range<usize>],
+        pass: impl Fn(&Joints<'_>, Range<usize>, &[PortBlock], &mut [f64]) -> f64,
+    ) -> f64 {
         let mut lambda = std::mem::take(&mut self.lambda);
         let (joints, ports) = self.split();
         let mut worst = 0.0;
-        for range in &live {
+        for range in stretches {
             let rows = joints.offsets[range.start]..joints.offsets[range.end];
             let found = pass(&joints, range.clone(), ports, &mut lambda[rows]);
             worst = larger(found, worst);
         }
         self.lambda = lambda;
-        self.return_live(live);
         worst
     }
 

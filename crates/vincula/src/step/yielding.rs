@@ -30,11 +30,8 @@ pub(super) fn give_way(
         keep_places(work);
         work.stage.movers.keep_untold(&mut work.untold);
         tell_places(work);
-        for &index in &work.active {
-            work.dual.find_places(index, &work.newton[index]);
-        }
-        work.dual.violation(model, &work.newton, scheme.h);
-        work.dual.solve();
+        find_places(work);
+        work.dual.try_places(model, &work.newton, scheme.h);
         let changed = work.dual.decide_axes(scheme.h, false)?;
         put_places_back(work);
         work.stage.movers.restore_untold(&work.untold);
@@ -56,17 +53,16 @@ pub(super) fn give_way_at_end(
     scheme: &Scheme,
 ) -> Result<usize, DualFault> {
     let mut sweeps = 0;
-    for _ in 0..TRIALS[work.stage.care() as usize] {
+    for trial in 0..TRIALS[work.stage.care() as usize] {
         work.dual.forget_altered();
         work.stage.movers.keep_untold(&mut work.untold);
         tell_rates(work, scheme.h);
-        for &index in &work.active {
-            work.dual.find_velocities(index, &work.newton[index]);
-        }
-        work.dual.drift(&work.newton, scheme.h);
-        work.dual.solve();
+        // Something that gave way has changed the rates of all.
+        let all = trial > 0;
+        find_velocities(work, all);
+        work.dual.try_rates(&work.newton, scheme.h);
         let changed = work.dual.yield_rates(scheme.h)?;
-        put_rates_back(work);
+        put_rates_back(work, all);
         work.stage.movers.restore_untold(&work.untold);
         if !changed {
             break;
@@ -102,12 +98,10 @@ fn put_places_back(work: &mut Workspace) {
         scatter(&mut n.p, lane, p);
         scatter(&mut n.t, lane, t);
     }
-    for &index in &work.active {
-        work.dual.find_places(index, &work.newton[index]);
-    }
+    find_places(work);
 }
 
-fn put_rates_back(work: &mut Workspace) {
+fn put_rates_back(work: &mut Workspace, all: bool) {
     let held = work.stage.movers.all.iter().filter(|m| !m.loose);
     for (mover, (w, v)) in held.zip(&work.noted) {
         let (block, lane) = place(mover.body as usize);
@@ -115,7 +109,23 @@ fn put_rates_back(work: &mut Workspace) {
         scatter(&mut n.w, lane, w);
         scatter(&mut n.v, lane, v);
     }
+    find_velocities(work, all);
+}
+
+/// Places of the bodies that a trial asks.
+fn find_places(work: &mut Workspace) {
     for &index in &work.active {
-        work.dual.find_velocities(index, &work.newton[index]);
+        if work.dual.is_asked(index) {
+            work.dual.find_places(index, &work.newton[index]);
+        }
+    }
+}
+
+/// Velocities of these bodies, or of all.
+fn find_velocities(work: &mut Workspace, all: bool) {
+    for &index in &work.active {
+        if all || work.dual.is_asked(index) {
+            work.dual.find_velocities(index, &work.newton[index]);
+        }
     }
 }

@@ -1,0 +1,100 @@
+//! Trials: what limits and friction would do under the forces of contacts.
+//!
+//! They ask only mechanisms with coordinates along which something acts. Of a crowd most have none,
+//! and are left as they were.
+
+use std::ops::Range;
+
+use super::{Dual, SideRows};
+use crate::integrate::newton::NewtonBlock;
+use crate::math::lanes::place;
+use crate::model::Model;
+
+/// The islands with such coordinates, where there are others.
+#[derive(Debug, Default)]
+pub(super) struct Asked {
+    islands: Vec<u32>,
+    /// Their joints, in stretches.
+    joints: Vec<Range<usize>>,
+    /// Of each block of bodies: whether it has one of theirs.
+    blocks: Vec<bool>,
+}
+
+impl Dual {
+    /// The islands that a trial asks; none if it has to ask all.
+    pub(super) fn find_asked(&self) -> Option<Asked> {
+        // A coupling is solved with all that it couples, and a strand is one island.
+        if !self.border.is_empty() || self.strand.is_some() {
+            return None;
+        }
+        let mut asked = Asked {
+            blocks: vec![false; self.ports.len()],
+            ..Asked::default()
+        };
+        let islands = self.axes.iter().map(|row| self.places[row.joint].0);
+        asked.islands.extend(islands);
+        asked.islands.sort_unstable();
+        asked.islands.dedup();
+        if asked.islands.len() == self.islands.len() {
+            return None;
+        }
+        let islands = asked.islands.iter().map(|&i| &self.islands[i as usize]);
+        let mut joints: Vec<usize> = islands.flat_map(|i| &i.joints).copied().collect();
+        joints.sort_unstable();
+        for stretch in joints.chunk_by(|a, b| a + 1 == *b) {
+            asked.joints.push(stretch[0]..stretch[0] + stretch.len());
+        }
+        for rows in joints.iter().map(|&joint| &self.joints[joint]) {
+            for body in [&rows.a, &rows.b].into_iter().filter_map(SideRows::body) {
+                asked.blocks[place(body).0] = true;
+            }
+        }
+        Some(asked)
+    }
+
+    /// Whether a trial looks at places and velocities of a block of bodies.
+    pub(crate) fn is_asked(&self, block: usize) -> bool {
+        let asked = self.asked.as_ref();
+        asked.is_none_or(|asked| asked.blocks[block])
+    }
+
+    /// As `violation` and `solve`, for a trial.
+    pub(crate) fn try_places(&mut self, model: &Model, work: &[NewtonBlock], h: f64) {
+        let Some(asked) = self.asked.take() else {
+            self.violation(model, work, h);
+            self.solve();
+            return;
+        };
+        self.squares.measure(self.level, work, &mut self.lambda);
+        self.axles.measure(&self.ports, &mut self.lambda);
+        self.each_of(&asked.joints, |joints, range, ports, lambda| {
+            joints.violation(range, (model, work), ports, lambda)
+        });
+        self.axis_sides(model, work, h);
+        self.solve_asked(asked);
+    }
+
+    /// As `drift` and `solve`, for a trial.
+    pub(crate) fn try_rates(&mut self, work: &[NewtonBlock], h: f64) {
+        let Some(asked) = self.asked.take() else {
+            self.drift(work, h);
+            self.solve();
+            return;
+        };
+        self.each_of(&asked.joints, |joints, range, ports, lambda| {
+            joints.drift(range, (work, h), ports, lambda)
+        });
+        self.rate_sides(h);
+        self.solve_asked(asked);
+    }
+
+    fn solve_asked(&mut self, asked: Asked) {
+        for &island in &asked.islands {
+            self.islands[island as usize].solve(&mut self.lambda, &self.offsets);
+        }
+        self.asked = Some(asked);
+    }
+}
+
+#[cfg(test)]
+mod tests;
