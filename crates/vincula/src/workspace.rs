@@ -61,8 +61,6 @@ pub struct Workspace {
     /// Iterates of bodies in contact, kept while it is tried what friction in joints can hold.
     pub(crate) kept: Vec<[M3; 2]>,
     pub(crate) kept_places: Vec<V3>,
-    /// Forces and torques on them that they were told only for a trial, N and N m.
-    pub(crate) untold: Vec<[V3; 2]>,
     /// Memory of falling asleep.
     pub(crate) sleep: Sleep,
     /// For each island of joints: contact forces that lasted and all of them, N.
@@ -209,7 +207,6 @@ impl Workspace {
             sleep: Sleep::default(),
             kept: Vec::new(),
             kept_places: Vec::new(),
-            untold: Vec::new(),
             lasting: Vec::new(),
             last_h: 1.0,
             active: Vec::with_capacity(model.params.len()),

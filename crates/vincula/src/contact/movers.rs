@@ -261,19 +261,6 @@ impl Movers {
         }
     }
 
-    /// Copies what the bodies have not been told yet.
-    pub fn keep_untold(&self, kept: &mut Vec<[V3; 2]>) {
-        kept.clear();
-        kept.extend(self.all.iter().map(|m| m.untold));
-    }
-
-    /// The bodies have not been told after all.
-    pub fn restore_untold(&mut self, kept: &[[V3; 2]]) {
-        for (mover, untold) in self.all.iter_mut().zip(kept) {
-            mover.untold = *untold;
-        }
-    }
-
     /// Whether every body that joints hold answers with its mechanism, by blocks.
     pub fn answer_together(&self) -> bool {
         let mut held = self.units.iter().filter(|unit| unit.island.is_some());

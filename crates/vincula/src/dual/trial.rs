@@ -16,7 +16,8 @@ pub(super) struct Asked {
     islands: Vec<u32>,
     /// Their joints, in stretches.
     joints: Vec<Range<usize>>,
-    /// Of each block of bodies: whether it has one of theirs.
+    /// Of each body: whether it is one of theirs; and of each block, whether it has one.
+    bodies: Vec<bool>,
     blocks: Vec<bool>,
 }
 
@@ -28,6 +29,7 @@ impl Dual {
             return None;
         }
         let mut asked = Asked {
+            bodies: vec![false; self.starts.len() - 1],
             blocks: vec![false; self.ports.len()],
             ..Asked::default()
         };
@@ -46,6 +48,7 @@ impl Dual {
         }
         for rows in joints.iter().map(|&joint| &self.joints[joint]) {
             for body in [&rows.a, &rows.b].into_iter().filter_map(SideRows::body) {
+                asked.bodies[body] = true;
                 asked.blocks[place(body).0] = true;
             }
         }
@@ -56,6 +59,12 @@ impl Dual {
     pub(crate) fn is_asked(&self, block: usize) -> bool {
         let asked = self.asked.as_ref();
         asked.is_none_or(|asked| asked.blocks[block])
+    }
+
+    /// Whether a trial looks at a body.
+    pub(crate) fn is_asked_of(&self, body: usize) -> bool {
+        let asked = self.asked.as_ref();
+        asked.is_none_or(|asked| asked.bodies[body])
     }
 
     /// As `violation` and `solve`, for a trial.

@@ -7,8 +7,9 @@
 //! mechanism that answers without it.
 
 use super::Workspace;
-use super::contact::{note, project_joints, stage_of, tell_places, tell_rates};
-use crate::dual::DualFault;
+use super::contact::{note, project_joints, stage_of};
+use crate::contact::movers::{self, Mover, Movers};
+use crate::dual::{Dual, DualFault};
 use crate::integrate::Scheme;
 use crate::math::lanes::{gather, place, scatter};
 use crate::model::{Model, State};
@@ -28,13 +29,11 @@ pub(super) fn give_way(
     for _ in 0..TRIALS[work.stage.care() as usize] {
         work.dual.forget_altered();
         keep_places(work);
-        work.stage.movers.keep_untold(&mut work.untold);
-        tell_places(work);
+        try_places(work);
         find_places(work);
         work.dual.try_places(model, &work.newton, scheme.h);
         let changed = work.dual.decide_axes(scheme.h, false)?;
         put_places_back(work);
-        work.stage.movers.restore_untold(&work.untold);
         if !changed {
             break;
         }
@@ -55,15 +54,13 @@ pub(super) fn give_way_at_end(
     let mut sweeps = 0;
     for trial in 0..TRIALS[work.stage.care() as usize] {
         work.dual.forget_altered();
-        work.stage.movers.keep_untold(&mut work.untold);
-        tell_rates(work, scheme.h);
+        try_rates(work, scheme.h);
         // Something that gave way has changed the rates of all.
         let all = trial > 0;
         find_velocities(work, all);
         work.dual.try_rates(&work.newton, scheme.h);
         let changed = work.dual.yield_rates(scheme.h)?;
         put_rates_back(work, all);
-        work.stage.movers.restore_untold(&work.untold);
         if !changed {
             break;
         }
@@ -77,11 +74,17 @@ pub(super) fn give_way_at_end(
     Ok(sweeps)
 }
 
-/// Keeps the iterate of every held body in contact.
+/// Bodies in contact that a trial looks at.
+fn asked<'a>(movers: &'a Movers, dual: &'a Dual) -> impl Iterator<Item = &'a Mover> {
+    let asked = move |m: &&Mover| !m.loose && dual.is_asked_of(m.body as usize);
+    movers.all.iter().filter(asked)
+}
+
+/// Keeps the iterate of bodies that a trial moves.
 fn keep_places(work: &mut Workspace) {
     work.kept.clear();
     work.kept_places.clear();
-    for mover in work.stage.movers.all.iter().filter(|m| !m.loose) {
+    for mover in asked(&work.stage.movers, &work.dual) {
         let (block, lane) = place(mover.body as usize);
         let n = &work.newton[block];
         work.kept.push([gather(&n.a, lane), gather(&n.p, lane)]);
@@ -89,9 +92,23 @@ fn keep_places(work: &mut Workspace) {
     }
 }
 
+/// Bodies go where the contacts push them, but are not told.
+fn try_places(work: &mut Workspace) {
+    for mover in asked(&work.stage.movers, &work.dual) {
+        movers::displace(&mut work.newton, mover.body as usize, &mover.untold);
+    }
+}
+
+/// The same with rates.
+fn try_rates(work: &mut Workspace, h: f64) {
+    for mover in asked(&work.stage.movers, &work.dual) {
+        movers::hasten(&mut work.newton, mover.body as usize, h, &mover.untold);
+    }
+}
+
 fn put_places_back(work: &mut Workspace) {
-    let held = work.stage.movers.all.iter().filter(|m| !m.loose);
-    for ((mover, [a, p]), t) in held.zip(&work.kept).zip(&work.kept_places) {
+    let asked = asked(&work.stage.movers, &work.dual);
+    for ((mover, [a, p]), t) in asked.zip(&work.kept).zip(&work.kept_places) {
         let (block, lane) = place(mover.body as usize);
         let n = &mut work.newton[block];
         scatter(&mut n.a, lane, a);
@@ -104,6 +121,9 @@ fn put_places_back(work: &mut Workspace) {
 fn put_rates_back(work: &mut Workspace, all: bool) {
     let held = work.stage.movers.all.iter().filter(|m| !m.loose);
     for (mover, (w, v)) in held.zip(&work.noted) {
+        if !work.dual.is_asked_of(mover.body as usize) {
+            continue;
+        }
         let (block, lane) = place(mover.body as usize);
         let n = &mut work.newton[block];
         scatter(&mut n.w, lane, w);

@@ -12,7 +12,7 @@ fn pairs() -> Model {
         };
         let (a, b) = (rod(&format!("a{k}"), 0.0), rod(&format!("b{k}"), 1.0));
         let at = middle + DVec3::X * 0.5;
-        let joint = JointDef::hinge(&format!("hinge {k}"), a, b, at, DVec3::Y);
+        let joint = JointDef::hinge(format!("hinge {k}"), a, b, at, DVec3::Y);
         builder.joint(match k % 6 {
             0 => joint.limits(0, -0.1, 0.0),
             3 => joint.friction(0, 2.0),
