@@ -153,14 +153,18 @@ impl Polygon {
     /// Keeps what lies on the inner side of a plane: n · x ≤ d. New corners are named by the edge
     /// that they lie on and the plane.
     fn cut(&mut self, n: DVec3, d: f64, plane: u32) {
-        if self.corners().iter().all(|(p, _)| n.dot(*p) - d <= 0.0) {
+        let mut beyond = [0.0; 8];
+        for (beyond, (p, _)) in beyond.iter_mut().zip(self.corners()) {
+            *beyond = n.dot(*p) - d;
+        }
+        if beyond[..self.count].iter().all(|far| *far <= 0.0) {
             return;
         }
         let mut kept = Polygon::default();
         for k in 0..self.count {
-            let (p, one) = self.corners[k];
-            let (q, two) = self.corners[(k + 1) % self.count];
-            let (from, to) = (n.dot(p) - d, n.dot(q) - d);
+            let next = if k + 1 < self.count { k + 1 } else { 0 };
+            let ((p, one), (q, two)) = (self.corners[k], self.corners[next]);
+            let (from, to) = (beyond[k], beyond[next]);
             if from <= 0.0 {
                 kept.push(p, one);
             }

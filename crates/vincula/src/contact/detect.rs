@@ -151,9 +151,10 @@ impl Scratch {
         let same = 1e-3 * thickness;
         if touches.len() > FEW {
             let pushed = memory.of_pair(leaves.map(|leaf| leaf.collider));
+            let body = colliders[0].carrier.body();
             for touch in touches.iter_mut() {
                 let name = touch.feature ^ sub_pair(leaves);
-                let at = anchor(touch.first, colliders[0], motions[0]);
+                let at = anchor_and_velocity(body, motions[0], touch.first).0;
                 let is_here = |past: &Remembered| at.distance(past.anchor.into()) <= same;
                 touch.known = pushed.iter().any(|e| e.key.2 == name || is_here(e));
             }
@@ -261,9 +262,9 @@ fn touch_ahead(
 /// The gaps to be expected at the end of the step.
 fn look_ahead(motions: [&Motion; 2], h: f64, touches: &mut [Touch]) {
     for touch in touches.iter_mut() {
-        let points = [touch.first, touch.second];
-        let velocity = [0, 1].map(|s| motions[s].velocity_at(points[s]));
-        touch.ahead = touch.gap + h * touch.normal.dot(velocity[1] - velocity[0]);
+        let first = motions[0].velocity_at(touch.first);
+        let second = motions[1].velocity_at(touch.second);
+        touch.ahead = touch.gap + h * touch.normal.dot(second - first);
     }
 }
 
@@ -309,14 +310,6 @@ fn sub_pair(leaves: [&Leaf; 2]) -> u64 {
     (u64::from(leaves[0].part) << 8 ^ u64::from(leaves[1].part)) << 48
 }
 
-/// A point of a body in its frame, of what is no body in the world.
-fn anchor(point: DVec3, collider: &Collider, motion: &Motion) -> DVec3 {
-    match collider.carrier.body() {
-        Some(_) => motion.material(point),
-        None => point,
-    }
-}
-
 fn contact_point(
     touch: &Touch,
     leaves: [&Leaf; 2],
@@ -324,21 +317,12 @@ fn contact_point(
     motions: [&Motion; 2],
 ) -> ContactPoint {
     let bodies = colliders.map(|c| c.carrier.body());
-    let points = [touch.first, touch.second];
-    let anchors = [0, 1].map(|s| anchor(points[s], colliders[s], motions[s]));
-    let moved = [0, 1].map(|s| match bodies[s] {
-        Some(_) => DVec3::ZERO,
-        None => motions[s].velocity_at(points[s]),
-    });
-    let round = [(0, 1.0), (1, -1.0)].map(|(s, sign): (usize, f64)| {
-        if !leaves[s].form.is_round() {
-            return 0.0;
-        }
-        let turn = motions[s].pose.rotation * leaves[s].pose.rotation;
-        leaves[s]
-            .form
-            .roundness(turn.inverse() * (sign * touch.normal))
-    });
+    let first = anchor_and_velocity(bodies[0], motions[0], touch.first);
+    let second = anchor_and_velocity(bodies[1], motions[1], touch.second);
+    let round = [
+        roundness(leaves[0], motions[0], touch.normal),
+        roundness(leaves[1], motions[1], -touch.normal),
+    ];
     let surface = colliders[0].surface.combined(&colliders[1].surface);
     let ids: [ColliderId; 2] = leaves.map(|leaf| leaf.collider);
     ContactPoint {
@@ -346,11 +330,11 @@ fn contact_point(
         b: bodies[1],
         collider_a: ids[0],
         collider_b: ids[1],
-        anchor_a: anchors[0].to_array(),
-        anchor_b: anchors[1].to_array(),
+        anchor_a: first.0.to_array(),
+        anchor_b: second.0.to_array(),
         normal: touch.normal.to_array(),
         gap: touch.gap,
-        surface_velocity: (moved[1] - moved[0]).to_array(),
+        surface_velocity: (second.1 - first.1).to_array(),
         round_a: round[0],
         round_b: round[1],
         feature: touch.feature,
@@ -360,4 +344,23 @@ fn contact_point(
         torsional: surface.torsional,
         compliance: surface.compliance,
     }
+}
+
+/// Where a point is on a body; or where it is, and how fast it is carried.
+#[inline(always)]
+fn anchor_and_velocity(body: Option<BodyId>, motion: &Motion, point: DVec3) -> (DVec3, DVec3) {
+    match body {
+        Some(_) => (motion.material(point), DVec3::ZERO),
+        None => (point, motion.velocity_at(point)),
+    }
+}
+
+/// Radius of curvature of a leaf where its outward normal is `outward`, m.
+#[inline(always)]
+fn roundness(leaf: &Leaf, motion: &Motion, outward: DVec3) -> f64 {
+    if !leaf.form.is_round() {
+        return 0.0;
+    }
+    let turn = motion.pose.rotation * leaf.pose.rotation;
+    leaf.form.roundness(turn.inverse() * outward)
 }
