@@ -44,7 +44,7 @@ impl Dual {
     pub(crate) fn note_touched(&mut self, bodies: impl Iterator<Item = usize>) {
         self.touched.fill(false);
         for body in bodies {
-            if let Some((island, _)) = self.island_of(body) {
+            if let Some(island) = self.island_at(body) {
                 self.touched[island] = true;
             }
         }

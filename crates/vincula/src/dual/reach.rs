@@ -22,10 +22,16 @@ const MOST_OWN_ROWS: usize = 24;
 impl Dual {
     /// The island of the joints at a body, and its number of rows.
     pub(crate) fn island_of(&self, body: usize) -> Option<(usize, usize)> {
+        let island = self.island_at(body)?;
+        Some((island, self.islands[island].plan.unknowns))
+    }
+
+    /// The island of the joints at a body.
+    #[inline]
+    pub(crate) fn island_at(&self, body: usize) -> Option<usize> {
         let end = *self.starts.get(body + 1)?;
         let incidence = self.incidences[self.starts[body]..end].first()?;
-        let (island, _) = self.joints_place(incidence.joint as usize);
-        Some((island, self.islands[island].plan.unknowns))
+        Some(self.places[incidence.joint as usize].0 as usize)
     }
 
     /// Rows of an island that are looked at in this step.
@@ -214,14 +220,14 @@ impl Dual {
 /// Displacement and increment P of A of a body under a unit force (first three) or torque, world,
 /// if it had no joints.
 fn unit_motions(inverse: &Inverse, rot: &M3) -> [(V3, M3); 6] {
-    std::array::from_fn(|axis| {
+    let mut motions = [([0.0; 3], [0.0; 9]); 6];
+    for axis in 0..3 {
         let mut unit = [0.0; 3];
-        unit[axis % 3] = 1.0;
-        match axis < 3 {
-            true => (scale(&unit, inverse.translation), [0.0; 9]),
-            false => ([0.0; 3], increment(inverse, rot, &unit)),
-        }
-    })
+        unit[axis] = 1.0;
+        motions[axis].0[axis] = inverse.translation;
+        motions[3 + axis].1 = increment(inverse, rot, &unit);
+    }
+    motions
 }
 
 /// Adds `J δ` of one end of a joint to its rows, as many as there is room for.

@@ -88,15 +88,18 @@ pub(super) fn commit(
 }
 
 /// Notes what of the start of a step does not just change places with what takes its place.
-fn note_start(past: &mut State, state: &State, sleeping: bool) {
+fn note_start(past: &mut State, state: &mut State, sleeping: bool) {
     past.time = state.time;
     past.coordinates.clone_from(&state.coordinates);
     past.history.clone_from(&state.history);
-    past.contacts.copy_from(&state.contacts);
-    // Else all are awake.
+    past.contacts.restless.clone_from(&state.contacts.restless);
     if sleeping {
+        past.contacts.entries.clone_from(&state.contacts.entries);
         past.quiet.clone_from(&state.quiet);
         past.nest.clone_from(&state.nest);
+    } else {
+        // All are awake, and forces are remembered anew without looking at those of the last step.
+        std::mem::swap(&mut past.contacts.entries, &mut state.contacts.entries);
     }
 }
 

@@ -387,8 +387,8 @@ pub(super) fn forget_blows(state: &State, work: &mut Workspace) {
     for &index in &work.active {
         let (n, past) = (&mut work.newton[index], &state.memory[index]);
         for lane in 0..LANES {
-            let island = work.dual.island_of(LANES * index + lane);
-            let Some(kept) = island.and_then(|(island, _)| part(lasting[island])) else {
+            let island = work.dual.island_at(LANES * index + lane);
+            let Some(kept) = island.and_then(|island| part(lasting[island])) else {
                 continue;
             };
             let (now, before): (M3, M3) = (gather(&n.held, lane), gather(&past.load, lane));

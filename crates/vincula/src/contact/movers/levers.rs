@@ -3,9 +3,11 @@
 //! A force and a torque w on a body that is free violate the rows of its joints by `L w`, and
 //! forces λ of the rows move the body by `−Lᵀ λ`, in displacement and rotation.
 
-use super::{Mover, Movers};
+use super::{Block, Mover, Movers};
 use crate::dual::Dual;
 use crate::integrate::newton::NewtonBlock;
+use crate::kernel;
+use crate::math::dispatch::detected;
 use crate::math::small::V3;
 
 /// A row of L: its number among those of the island, and the violation per force and torque.
@@ -66,13 +68,22 @@ impl Levers {
     }
 
     /// Adds `−Lᵀ X` of one mover to a block, for the forces X per force and torque somewhere.
-    pub fn pull_six(&self, mover: usize, forces: &[[f64; 6]], block: &mut super::Block) {
-        for Lever { row, by } in self.of(mover) {
-            let forces = &forces[*row as usize];
-            for (line, by) in block.chunks_exact_mut(6).zip(by) {
-                for (entry, force) in line.iter_mut().zip(forces) {
-                    *entry -= by * force;
-                }
+    pub fn pull_six(&self, mover: usize, forces: &[[f64; 6]], block: &mut Block) {
+        pull_six(detected(), self.of(mover), forces, block);
+    }
+}
+
+kernel! {
+    fn pull_six(levers: &[Lever], forces: &[[f64; 6]], block: &mut Block) = pull_all_six
+}
+
+#[inline(always)]
+fn pull_all_six(levers: &[Lever], forces: &[[f64; 6]], block: &mut Block) {
+    for Lever { row, by } in levers {
+        let forces = &forces[*row as usize];
+        for (line, by) in block.chunks_exact_mut(6).zip(by) {
+            for (entry, force) in line.iter_mut().zip(forces) {
+                *entry -= by * force;
             }
         }
     }
