@@ -27,8 +27,8 @@ use crate::kernel;
 use crate::math::lanes::{LANES, Lane, gather, largest, scatter, sum};
 use crate::math::small::*;
 pub(super) use couple::Couple;
-pub(super) use pack::unpack;
-pub(super) use pucks::{Moved, Puck, note_gains, run_on, widen};
+pub(super) use pack::{refresh, unpack};
+pub(super) use pucks::{Moved, Puck, run_on, widen};
 
 /// Eight contacts.
 #[derive(Clone, Copy, Debug)]
@@ -108,7 +108,10 @@ fn sweep_all(
         let (batches, others) = std::mem::take(&mut left).split_at_mut(run.depth as usize);
         left = others;
         match run.held {
-            true => couple::sweep_run(batches, couples, partners, pucks, beta, &mut total),
+            true => {
+                let next = left.first();
+                couple::sweep_run(batches, next, couples, partners, pucks, beta, &mut total);
+            }
             false => sweep_run(batches, pucks, beta, &mut total),
         }
     }

@@ -9,6 +9,7 @@
 mod cluster;
 mod levers;
 
+use super::rows::Spin;
 use crate::body::affine::Inverse;
 use crate::dual::Dual;
 use crate::integrate::newton::NewtonBlock;
@@ -88,6 +89,8 @@ struct Unit {
 #[derive(Debug, Default)]
 pub(crate) struct Movers {
     pub all: Vec<Mover>,
+    /// Friction of rotation of the rows that have some.
+    pub spins: Vec<Spin>,
     clusters: Vec<Cluster>,
     blocks: Vec<Block>,
     units: Vec<Unit>,

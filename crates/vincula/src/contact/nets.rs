@@ -94,7 +94,7 @@ impl Nets {
             let row = &rows[index as usize];
             let second = row.a.mover == FIXED;
             let both = !second && row.b.mover != FIXED;
-            if both || row.spin.is_some() {
+            if both || row.spins() {
                 return false;
             }
             self.sides.add(index, row, second);

@@ -12,10 +12,15 @@
 //! `W = F (1/(c m) + [r]ᵀ Θ [r]) Fᵀ`, summed over the bodies.
 
 use super::movers::{FIXED, Mover, Movers};
+use crate::kernel;
+use crate::math::dispatch::detected;
 use crate::math::small::*;
 
 /// Fraction of its bodies' own compliance that a contact of bodies with joints has at least.
 const EASE: f64 = 1e-11;
+
+/// No friction of rotation.
+const NO_SPIN: u32 = u32::MAX;
 
 /// One side of a contact.
 #[derive(Clone, Copy, Debug)]
@@ -109,39 +114,74 @@ pub(crate) struct ContactRow {
     pub mu: f64,
     /// Compliance of the contact itself along n, m/N.
     pub soft: f64,
-    pub spin: Option<Spin>,
+    /// Which of the [`Spin`]s of the movers it has, or NO_SPIN: hardly any has one, and there are many
+    /// passes over rows.
+    pub(super) spin: u32,
     /// Whether it would hardly move in this step if it did not push.
     pub standing: bool,
 }
 
 impl ContactRow {
     /// Rows between two movers at the arms `ra`, `rb`.
+    #[cfg(test)]
     pub fn new(frame: [V3; 3], at: [u32; 2], arms: [V3; 2], movers: &Movers) -> ContactRow {
-        let a = Arm::new(at[0], movers, arms[0]);
-        let b = Arm::new(at[1], movers, arms[1]);
-        let mut row = ContactRow {
+        let mut row = ContactRow::bare(frame, at, arms, movers);
+        row.weigh(movers);
+        row
+    }
+
+    /// Rows between two movers at the arms `ra`, `rb`, before their compliance is found.
+    #[inline(always)]
+    pub fn bare(frame: [V3; 3], at: [u32; 2], arms: [V3; 2], movers: &Movers) -> ContactRow {
+        ContactRow {
             frame,
-            a,
-            b,
+            a: Arm::new(at[0], movers, arms[0]),
+            b: Arm::new(at[1], movers, arms[1]),
             w: [0.0; 9],
             free: [0.0; 3],
             lambda: [0.0; 3],
             mu: 0.0,
             soft: 0.0,
-            spin: None,
+            spin: NO_SPIN,
             standing: false,
-        };
-        row.weigh(movers);
-        row
+        }
+    }
+
+    /// Whether it has rolling or torsional friction.
+    #[inline(always)]
+    pub fn spins(&self) -> bool {
+        self.spin != NO_SPIN
+    }
+
+    /// Its rolling and torsional friction, if it has some.
+    pub fn spin<'a>(&self, movers: &'a Movers) -> Option<&'a Spin> {
+        movers.spins.get(self.spin as usize)
+    }
+
+    /// The same to change it.
+    pub fn spin_mut<'a>(&self, movers: &'a mut Movers) -> Option<&'a mut Spin> {
+        movers.spins.get_mut(self.spin as usize)
     }
 
     /// Whether no joint holds a body of it.
+    #[inline(always)]
     pub fn is_loose(&self) -> bool {
         self.a.loose && self.b.loose
     }
 
     /// Finds the compliance for what the movers answer now.
     pub fn weigh(&mut self, movers: &Movers) {
+        weigh_row(detected(), self, movers);
+    }
+
+    /// The same for a new row of a stage: with a compliance of its own, a fraction of that of its bodies
+    /// more, and what joints leave it at least.
+    pub fn weigh_new(&mut self, movers: &Movers, soft: f64, softness: f64) {
+        weigh_new_row(detected(), self, movers, soft, softness);
+    }
+
+    #[inline(always)]
+    fn find_compliance(&mut self, movers: &Movers) {
         self.w = if self.is_loose() {
             self.own(movers)
         } else if movers.answer_alike(self.a.mover, self.b.mover) {
@@ -153,6 +193,7 @@ impl ContactRow {
     }
 
     /// Slip per unit of its own force when no joint answers, row-major, m/N.
+    #[inline(always)]
     fn own(&self, movers: &Movers) -> M3 {
         let mut w = [0.0; 9];
         for arm in [&self.a, &self.b] {
@@ -174,6 +215,7 @@ impl ContactRow {
     }
 
     /// The same with joints, where its two bodies do not answer to each other.
+    #[inline(always)]
     fn apart(&self, movers: &Movers) -> M3 {
         let mut w = [0.0; 9];
         for arm in [&self.a, &self.b] {
@@ -223,6 +265,7 @@ impl ContactRow {
     }
 
     /// Adds a compliance of the contact itself, m/N.
+    #[inline(always)]
     pub fn soften(&mut self, soft: f64) {
         self.soft = soft;
         self.w[0] += soft;
@@ -230,7 +273,8 @@ impl ContactRow {
 
     /// Adds a trace of what the bodies would give way by without joints, so that a contact whose
     /// normal joints block, as that of a welded body, still has a finite force.
-    pub fn ease(&mut self, movers: &Movers) {
+    #[inline(always)]
+    fn ease(&mut self, movers: &Movers) {
         let alone: f64 = [&self.a, &self.b]
             .into_iter()
             .filter(|arm| !arm.loose)
@@ -324,11 +368,11 @@ impl ContactRow {
         let change = sub(&next, &self.lambda);
         self.lambda = next;
         self.push(movers, &change);
-        if let Some(spin) = self.spin {
+        if let Some(spin) = self.spin_mut(movers) {
             let torque = self.frame.map(|axis| dot(&axis, &known[1]));
             let change = sub(&torque, &spin.torque);
+            spin.torque = torque;
             self.twist(movers, &change);
-            self.spin = Some(Spin { torque, ..spin });
         }
     }
 
@@ -341,17 +385,18 @@ impl ContactRow {
     }
 
     /// Makes room for rolling and torsional friction.
-    pub fn resist(&mut self, torsional: f64, rolling: f64, free: V3, movers: &[Mover]) {
+    pub fn resist(&mut self, torsional: f64, rolling: f64, free: V3, movers: &mut Movers) {
         let mut total = [0.0; 9];
         for arm in [&self.a, &self.b] {
             if arm.mover != FIXED {
-                total = axpy9(&total, 1.0, &movers[arm.mover as usize].per_torque);
+                total = axpy9(&total, 1.0, &movers.all[arm.mover as usize].per_torque);
             }
         }
         let about = |x: &V3| dot(x, &mul_vec(&total, x));
         let [n, x, y] = &self.frame;
         let compliance = [about(n), about(x) + about(y)];
-        self.spin = Some(Spin {
+        self.spin = movers.spins.len() as u32;
+        movers.spins.push(Spin {
             torsional,
             rolling,
             free,
@@ -359,6 +404,21 @@ impl ContactRow {
             compliance,
         });
     }
+}
+
+kernel! {
+    fn weigh_row(row: &mut ContactRow, movers: &Movers) = ContactRow::find_compliance
+}
+
+kernel! {
+    fn weigh_new_row(row: &mut ContactRow, movers: &Movers, soft: f64, softness: f64) = find_new_compliance
+}
+
+#[inline(always)]
+fn find_new_compliance(row: &mut ContactRow, movers: &Movers, soft: f64, softness: f64) {
+    row.find_compliance(movers);
+    row.soften(soft + softness * row.w[0]);
+    row.ease(movers);
 }
 
 /// x₁ f₁ + x₂ f₂ + x₃ f₃.
@@ -381,94 +441,4 @@ pub(crate) fn frame_of(n: &V3) -> [V3; 3] {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn movers() -> Movers {
-        let tensor = |k: f64| {
-            [
-                2.0 * k,
-                0.1 * k,
-                0.0,
-                0.1 * k,
-                1.0 * k,
-                0.2 * k,
-                0.0,
-                0.2 * k,
-                3.0 * k,
-            ]
-        };
-        let mut movers = Movers::default();
-        movers.all = vec![
-            Mover::new(0, true, 0.5, tensor(1.0)),
-            Mover::new(1, false, 0.25, tensor(0.3)),
-        ];
-        movers
-    }
-
-    fn row(movers: &Movers) -> ContactRow {
-        let n = [0.36, 0.48, -0.8];
-        let arms = [[0.3, -0.2, 0.5], [-0.7, 0.1, 0.2]];
-        ContactRow::new(frame_of(&n), [0, 1], arms, movers)
-    }
-
-    #[test]
-    fn frames_are_right_handed_and_orthonormal() {
-        for n in [
-            [0.0, 0.0, 1.0],
-            [0.0, 0.0, -1.0],
-            [0.36, 0.48, -0.8],
-            [1.0, 0.0, 0.0],
-        ] {
-            let [a, b, c] = frame_of(&n);
-            assert!(sub(&cross(&a, &b), &c).iter().all(|e| e.abs() < 1e-15));
-            assert!(dot(&a, &b).abs() < 1e-15 && (dot(&b, &b) - 1.0).abs() < 1e-15);
-        }
-    }
-
-    #[test]
-    fn the_compliance_is_the_slip_under_a_unit_force() {
-        let mut bodies = movers();
-        let row = row(&bodies);
-        for k in 0..3 {
-            bodies = movers();
-            let mut unit = [0.0; 3];
-            unit[k] = 1.0;
-            row.push(&mut bodies, &unit);
-            let u = row.slip(&bodies.all);
-            for i in 0..3 {
-                assert!((u[i] - row.w[3 * i + k]).abs() < 1e-15);
-            }
-        }
-    }
-
-    #[test]
-    fn rows_are_the_gradient_of_the_place_of_the_contact() {
-        let mut bodies = movers();
-        let row = row(&bodies);
-        let arms = [[0.3, -0.2, 0.5], [-0.7, 0.1, 0.2]];
-        let step = 1e-6;
-        for body in 0..2 {
-            for k in 0..6 {
-                bodies = movers();
-                let mut turn = [0.0; 3];
-                let mut shift = [0.0; 3];
-                if k < 3 {
-                    shift[k] = step;
-                } else {
-                    turn[k - 3] = step;
-                }
-                bodies.all[body].shift = shift;
-                bodies.all[body].turn = turn;
-                let turned = crate::math::rotation::exp::<false>(&turn);
-                let moved = sub(&add(&mul_vec(&turned, &arms[body]), &shift), &arms[body]);
-                let sign = if body == 1 { 1.0 } else { -1.0 };
-                let expected = row.frame.map(|axis| sign * dot(&axis, &moved));
-                let found = row.relative(&bodies.all);
-                for i in 0..3 {
-                    assert!((found[i] - expected[i]).abs() < 1e-11);
-                }
-            }
-        }
-    }
-}
+mod tests;

@@ -88,8 +88,7 @@ const TOUCHING: f64 = 1e-6;
 #[derive(Clone, Copy, Debug)]
 struct Side {
     mover: u32,
-    /// The material point, and the centre of curvature there, in the body, m.
-    point: V3,
+    /// The centre of curvature at the contact, in the body, m.
     center: V3,
     /// From the centre of curvature to the surface, along n, m.
     radius: f64,
@@ -298,7 +297,6 @@ impl Stage {
         let Some(body) = body else {
             return Side {
                 mover: FIXED,
-                point: [0.0; 3],
                 center: [0.0; 3],
                 radius: 0.0,
             };
@@ -308,7 +306,6 @@ impl Stage {
         let inward = scale(&tmul_vec(turn, &point.normal), sign * round);
         Side {
             mover,
-            point: anchor,
             center: add(&anchor, &inward),
             radius: -sign * round,
         }
@@ -458,8 +455,8 @@ pub(crate) fn is_crowd(contacts: usize) -> bool {
     contacts > FEW_ROWS
 }
 
-fn torque_of(row: &ContactRow) -> V3 {
-    row.spin.map_or([0.0; 3], |s| s.torque)
+fn torque_of(row: &ContactRow, movers: &Movers) -> V3 {
+    row.spin(movers).map_or([0.0; 3], |s| s.torque)
 }
 
 /// Displacement of the sides that are not bodies, b's minus a's, in the frame, m.

@@ -167,7 +167,7 @@ impl Strings {
             {
                 *path = Some(dual.path(island));
             }
-            if path.iter().flatten().next().is_none() || row.spin.is_some() {
+            if path.iter().flatten().next().is_none() || row.spins() {
                 return false;
             }
             self.sides.add(index, row, second);

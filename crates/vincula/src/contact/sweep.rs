@@ -10,6 +10,7 @@ use super::batch::{self, Batch, Change, Couple, Moved, Puck, widen};
 use super::colours::Colours;
 use super::movers::{FIXED, Movers};
 use super::rows::{ContactRow, Spin};
+use crate::math::ahead::fetch;
 use crate::math::dispatch::detected;
 use crate::math::lanes::LANES;
 use crate::math::small::*;
@@ -33,7 +34,7 @@ fn visit(row: &mut ContactRow, movers: &mut Movers) -> f64 {
         let size = change[0].abs().max(change[1].abs()).max(change[2].abs());
         moved = size * row.w[0];
     }
-    if row.spin.is_some() {
+    if row.spins() {
         moved = moved.max(resist(row, movers));
     }
     moved
@@ -46,15 +47,16 @@ fn tangential_square(x: &V3) -> f64 {
 
 /// Rolling and torsional friction of one contact, within the force that it has. Returns how far
 /// it moved, as a length.
-fn resist(row: &mut ContactRow, movers: &mut Movers) -> f64 {
-    let Some(spin) = row.spin else { return 0.0 };
+fn resist(row: &ContactRow, movers: &mut Movers) -> f64 {
+    let Some(&spin) = row.spin(movers) else {
+        return 0.0;
+    };
     let next = resisted(&spin, &row.relative_turn(&movers.all), row.lambda[0]);
     let change = sub(&next, &spin.torque);
     row.twist(movers, &change);
-    row.spin = Some(Spin {
-        torque: next,
-        ..spin
-    });
+    if let Some(spin) = row.spin_mut(movers) {
+        spin.torque = next;
+    }
     let reach = spin.torsional.max(spin.rolling);
     let size = change[0].abs().max(change[1].abs()).max(change[2].abs());
     if reach > 0.0 {
@@ -152,8 +154,8 @@ pub(crate) struct Sweeper {
     couples: Vec<Couple>,
     partners: Vec<u32>,
     pucks: Vec<Puck>,
-    /// Of each puck: what the last pass over the batches moved it by, and the conjugate direction.
-    gains: Vec<Moved>,
+    /// Of each puck: where the last pass over the batches started, and the conjugate direction.
+    starts: Vec<Moved>,
     ways: Vec<Moved>,
     /// Of the rows that no batch takes.
     trails: Vec<Trail>,
@@ -230,7 +232,7 @@ impl Sweeper {
             return (0, false);
         }
         if std::mem::replace(&mut self.sorted, true) {
-            self.used().iter_mut().for_each(|b| b.refresh(rows));
+            batch::refresh(self.used(), rows);
             if self.misses(rows, movers) {
                 self.join(rows, movers);
             }
@@ -288,7 +290,11 @@ impl Sweeper {
         let most = self.batches.len().max(order.len() / LANES);
         self.batches.resize(most, Batch::EMPTY);
         let batches = self.batches[lanes / LANES..].iter_mut();
+        let mut ahead = order[lanes..].iter().skip(LANES);
         for (batch, order) in batches.zip(order[lanes..].chunks_exact(LANES)) {
+            for &index in ahead.by_ref().take(LANES) {
+                fetch(rows, index as usize, [0, 1]);
+            }
             for (lane, &index) in order.iter().enumerate() {
                 match index {
                     FIXED => batch.clear(lane),
@@ -331,17 +337,18 @@ impl Sweeper {
             self.pucks.push(Puck::default());
             self.pucks.extend(movers.all.iter().map(Puck::new));
         }
-        for all in [&mut self.gains, &mut self.ways] {
-            all.clear();
-            all.resize(self.pucks.len(), Moved::default());
-        }
+        self.starts.clear();
+        self.starts.extend(self.pucks.iter().map(|puck| puck.moved));
+        self.ways.clear();
+        self.ways.resize(self.pucks.len(), Moved::default());
     }
 
     /// Whether the last sweep moved no body of the batches by more than this, m; never so where some
     /// contacts are in none.
     fn is_still(&self, still: f64) -> bool {
-        let mut pucks = self.pucks.iter().zip(&self.gains).skip(1);
-        self.colours.rest.is_empty() && pucks.all(|(puck, gain)| puck.size_of(gain) <= still)
+        let mut pucks = self.pucks.iter().zip(&self.starts).skip(1);
+        self.colours.rest.is_empty()
+            && pucks.all(|(puck, start)| puck.size_of(&puck.gain(start)) <= still)
     }
 
     /// Tells the movers where the pucks are.
@@ -356,8 +363,12 @@ impl Sweeper {
     fn sweep(&mut self, rows: &mut [ContactRow], movers: &mut Movers, beta: f64) -> Change {
         let mixed = !self.colours.rest.is_empty();
         if mixed {
-            for (puck, mover) in self.pucks.iter_mut().skip(1).zip(&movers.all) {
+            let pucks = self.pucks.iter_mut().zip(&mut self.starts).skip(1);
+            for ((puck, start), mover) in pucks.zip(&movers.all) {
+                // What the other contacts did is no gain of the batches.
+                let gain = puck.gain(start);
                 puck.moved = widen(&mover.shift, &mover.turn);
+                *start = std::array::from_fn(|k| puck.moved[k] - gain[k]);
             }
         }
         let mut change = self.sweep_batches(beta);
@@ -386,14 +397,12 @@ impl Sweeper {
     /// The same for the batches. Bodies answer linearly, so they too have a conjugate direction.
     fn sweep_batches(&mut self, beta: f64) -> Change {
         let level = detected();
-        let (gains, ways) = (&mut self.gains, &mut self.ways);
-        batch::run_on(level, &mut self.pucks, gains, ways, beta);
+        let (starts, ways) = (&mut self.starts, &mut self.ways);
+        batch::run_on(level, &mut self.pucks, starts, ways, beta);
         let batches = &mut self.batches[..self.colours.order.len() / LANES];
         let (runs, couples) = (&self.colours.runs, &self.couples);
         let (partners, pucks) = (&self.partners, &mut self.pucks);
-        let change = batch::sweep(level, batches, runs, couples, partners, pucks, beta);
-        batch::note_gains(level, &self.pucks, gains);
-        change
+        batch::sweep(level, batches, runs, couples, partners, pucks, beta)
     }
 }
 

@@ -89,7 +89,7 @@ impl Weave {
     ) -> bool {
         self.problem.clear();
         let is_fixed = |row: &ContactRow| row.a.mover == FIXED || row.b.mover == FIXED;
-        let spins = rows.iter().any(|row| row.spin.is_some());
+        let spins = rows.iter().any(|row| row.spins());
         if spins || rows.iter().all(is_fixed) {
             return false;
         }

@@ -6,6 +6,7 @@
 use super::pack::puck;
 use super::{Batch, Puck};
 use crate::contact::movers::Movers;
+use crate::math::ahead::fetch;
 use crate::math::lanes::{LANES, Lane, gather};
 use crate::math::small::*;
 
@@ -77,10 +78,12 @@ impl Couple {
     }
 }
 
-/// One pass over a run; `couples` and `partners` are those of all pucks.
+/// One pass over a run; `couples` and `partners` are those of all pucks. Those of the run that starts
+/// with `next` are asked for meanwhile.
 #[inline(always)]
 pub(super) fn sweep_run(
     run: &mut [Batch],
+    next: Option<&Batch>,
     couples: &[Couple],
     partners: &[u32],
     pucks: &mut [Puck],
@@ -90,13 +93,27 @@ pub(super) fn sweep_run(
     let Some(at) = run.first().map(|batch| batch.at) else {
         return;
     };
-    for batch in run {
+    let depth = run.len();
+    for k in 0..depth {
+        let lanes = LANES * k / depth..LANES * (k + 1) / depth;
+        let (before, after) = run.split_at_mut(k + 1);
+        let Some(batch) = before.last_mut() else {
+            return;
+        };
+        let follower = after.first().or(next).map_or(&[][..], std::slice::from_ref);
         batch.run_on(beta);
         let (a, b) = (spread(pucks, &at[0]), spread(pucks, &at[1]));
         let slip = batch.slip(&a, &b);
         let pushes = batch.answer(&slip, total);
         let wrenches = batch.wrenches(&pushes);
         for lane in 0..LANES {
+            fetch(follower, 0, [lane, LANES]);
+            if let Some(next) = next.filter(|_| lanes.contains(&lane)) {
+                for body in next.at.map(|at| at[lane] as usize) {
+                    fetch(couples, body, [0, 1]);
+                    fetch(pucks, body, [0, 2]);
+                }
+            }
             // Most contacts that are only near do not push.
             if gather(&pushes, lane) == [0.0; 3] {
                 continue;

@@ -4,7 +4,8 @@ use super::Batch;
 use crate::contact::movers::{FIXED, Movers};
 use crate::contact::rows::{ContactRow, along};
 use crate::kernel;
-use crate::math::lanes::{LANES, gather, scatter};
+use crate::math::ahead::fetch_all;
+use crate::math::lanes::{LANES, copy, gather, scatter};
 use crate::math::small::*;
 
 impl Batch {
@@ -13,7 +14,7 @@ impl Batch {
     pub fn takes(row: &ContactRow, movers: &Movers) -> bool {
         let small = |m: u32| m == FIXED || movers.is_paired(m);
         let [a, b] = [row.a.mover, row.b.mover];
-        row.spin.is_none()
+        !row.spins()
             && row.w[0] > 0.0
             && (row.is_loose() || (small(a) && small(b) && !movers.answer_alike(a, b)))
     }
@@ -54,7 +55,7 @@ impl Batch {
     }
 
     /// Takes the slip and the force of the rows, which are the same but for these.
-    pub fn refresh(&mut self, rows: &[ContactRow]) {
+    fn refresh(&mut self, rows: &[ContactRow]) {
         for lane in 0..LANES {
             if self.row[lane] != FIXED {
                 let row = &rows[self.row[lane] as usize];
@@ -62,7 +63,17 @@ impl Batch {
                 scatter(&mut self.lambda, lane, &row.lambda);
             }
         }
-        (self.start, self.along) = (self.lambda, [[0.0; LANES]; 3]);
+        copy(&self.lambda, &mut self.start);
+        copy(&[[0.0; LANES]; 3], &mut self.along);
+    }
+
+    /// Asks for the slips and forces of its rows, which are not in the order of batches.
+    #[inline(always)]
+    fn fetch(&self, rows: &[ContactRow]) {
+        for row in self.row.iter().filter_map(|&row| rows.get(row as usize)) {
+            fetch_all(std::slice::from_ref(&row.free));
+            fetch_all(std::slice::from_ref(&row.lambda));
+        }
     }
 
     /// Takes anew the rows of bodies that answer in another way.
@@ -118,8 +129,21 @@ kernel! {
 #[inline(always)]
 fn unpack_all(batches: &[Batch], rows: &mut [ContactRow], movers: &mut Movers) {
     let held = movers.all.iter().any(|mover| !mover.loose);
-    for batch in batches {
+    for (k, batch) in batches.iter().enumerate() {
+        if let Some(next) = batches.get(k + 1) {
+            next.fetch(rows);
+        }
         batch.unpack(held, rows, movers);
+    }
+}
+
+/// Takes the slips and the forces of the rows into all batches, which are the same but for these.
+pub(in crate::contact) fn refresh(batches: &mut [Batch], rows: &[ContactRow]) {
+    for k in 0..batches.len() {
+        if let Some(next) = batches.get(k + 1) {
+            next.fetch(rows);
+        }
+        batches[k].refresh(rows);
     }
 }
 

@@ -31,6 +31,11 @@ impl Puck {
         }
     }
 
+    /// What it has moved by since.
+    pub fn gain(&self, start: &Moved) -> Moved {
+        std::array::from_fn(|k| self.moved[k] - start[k])
+    }
+
     /// How far a motion takes the body, m, with its rotation at the radius of gyration.
     pub fn size_of(&self, [x, y, z, a, b, c, ..]: &Moved) -> f64 {
         let [xx, _, _, yy, _, zz] = self.per_torque;
@@ -46,33 +51,19 @@ pub(in crate::contact) fn widen([x, y, z]: &V3, [a, b, c]: &V3) -> Moved {
 
 kernel! {
     /// All pucks go on by `beta` along the conjugate direction, which then takes what the last pass
-    /// moved them by; `gains` are where they start the next one, negative.
-    pub(in crate::contact) fn run_on(pucks: &mut [Puck], gains: &mut [Moved], ways: &mut [Moved], beta: f64)
+    /// moved them by since `starts`; these become where they start the next one.
+    pub(in crate::contact) fn run_on(pucks: &mut [Puck], starts: &mut [Moved], ways: &mut [Moved], beta: f64)
         = run_on_all
 }
 
 #[inline(always)]
-fn run_on_all(pucks: &mut [Puck], gains: &mut [Moved], ways: &mut [Moved], beta: f64) {
-    for ((puck, gain), way) in pucks.iter_mut().zip(gains).zip(ways) {
+fn run_on_all(pucks: &mut [Puck], starts: &mut [Moved], ways: &mut [Moved], beta: f64) {
+    for ((puck, start), way) in pucks.iter_mut().zip(starts).zip(ways) {
         for k in 0..WIDE {
             let step = beta * way[k];
-            way[k] = step + gain[k];
+            way[k] = step + (puck.moved[k] - start[k]);
             puck.moved[k] += step;
-            gain[k] = -puck.moved[k];
-        }
-    }
-}
-
-kernel! {
-    /// Finds what a pass moved all pucks by.
-    pub(in crate::contact) fn note_gains(pucks: &[Puck], gains: &mut [Moved]) = note_all_gains
-}
-
-#[inline(always)]
-fn note_all_gains(pucks: &[Puck], gains: &mut [Moved]) {
-    for (puck, gain) in pucks.iter().zip(gains) {
-        for k in 0..WIDE {
-            gain[k] += puck.moved[k];
+            start[k] = puck.moved[k];
         }
     }
 }

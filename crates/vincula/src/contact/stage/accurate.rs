@@ -52,7 +52,7 @@ impl Stage {
             let effort = Effort::to(accuracy, PRODUCTS);
             return coupled.solve(rows, movers, dual, work, effort, true);
         }
-        let linked = rows.iter().all(|r| r.is_loose() && r.spin.is_none());
+        let linked = rows.iter().all(|r| r.is_loose() && !r.spins());
         let rounds = if linked { ROUNDS } else { SWEEPS / LOOK };
         let mut count = 0;
         for _ in 0..rounds {

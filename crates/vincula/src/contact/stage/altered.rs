@@ -39,25 +39,37 @@ impl Stage {
             self.second(scene, dual);
             return;
         }
+        self.mark_altered(dual);
         for index in 0..self.links.len() {
             let link = &self.links[index];
-            let Some(k) = link.second.filter(|_| self.is_altered(link, dual)) else {
+            let Some(k) = link.second.filter(|_| self.is_altered(link)) else {
                 continue;
             };
-            let row = self.second_row(scene, &scene.points[index], link);
-            self.rows[k as usize].free = row.free;
+            let frame = &self.rows[k as usize].frame;
+            let rates = self.rates(scene, &scene.points[index], link, frame);
+            self.rows[k as usize].free = rates.free;
         }
         self.weigh_altered(dual);
     }
 
-    fn is_altered(&self, link: &Link, dual: &Dual) -> bool {
-        let altered = |side: &Side| side.mover != FIXED && self.movers.is_altered(side.mover, dual);
+    fn is_altered(&self, link: &Link) -> bool {
+        // What is fixed has no place.
+        let altered = |side: &Side| self.altered.get(side.mover as usize) == Some(&true);
         link.sides.iter().any(altered)
+    }
+
+    /// Marks the movers whose mechanism answers in another way.
+    fn mark_altered(&mut self, dual: &Dual) {
+        self.altered.clear();
+        let all = 0..self.movers.all.len() as u32;
+        let altered = all.map(|mover| self.movers.is_altered(mover, dual));
+        self.altered.extend(altered);
     }
 
     /// Finds how the mechanisms answer that have changed, and where forces put them.
     fn weigh_altered(&mut self, dual: &mut Dual) {
         self.movers.weigh_altered(dual);
+        self.mark_altered(dual);
         let Stage {
             rows,
             movers,
@@ -65,9 +77,6 @@ impl Stage {
             altered,
             ..
         } = self;
-        altered.clear();
-        let all = 0..movers.all.len() as u32;
-        altered.extend(all.map(|mover| movers.is_altered(mover, dual)));
         // What is fixed has no place.
         let altered = |m: u32| altered.get(m as usize) == Some(&true);
         for row in rows.iter_mut() {

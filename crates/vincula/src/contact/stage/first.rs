@@ -9,7 +9,7 @@ impl Stage {
         let again = std::mem::replace(&mut self.progress, Progress::Made) == Progress::Made;
         if again {
             for (link, row) in self.links.iter_mut().zip(&self.rows) {
-                link.first = [row.lambda, torque_of(row)];
+                link.first = [row.lambda, torque_of(row, &self.movers)];
             }
         }
         self.weigh(scene);
@@ -22,6 +22,7 @@ impl Stage {
             self.paths.push((sub9(a1, a0), sub(&self.centers[k], &t0)));
         }
         self.rows.clear();
+        self.movers.spins.clear();
         self.sweeper.forget();
         for (index, point) in scene.points.iter().enumerate() {
             self.links[index].bent = [0.0; 2];
@@ -29,7 +30,8 @@ impl Stage {
             let frame = frame_of(&point.normal);
             let mut free = carried(&frame, point, scene.h);
             free[0] += point.gap - link.aim;
-            for (side, sign) in link.sides.iter().zip([-1.0, 1.0]) {
+            let anchors = [&point.anchor_a, &point.anchor_b];
+            for ((side, anchor), sign) in link.sides.iter().zip(anchors).zip([-1.0, 1.0]) {
                 if side.mover == FIXED {
                     continue;
                 }
@@ -37,7 +39,7 @@ impl Stage {
                 let center = add(&mul_vec(grown, &side.center), shift);
                 let point = match side.radius == 0.0 {
                     true => center,
-                    false => add(&mul_vec(grown, &side.point), shift),
+                    false => add(&mul_vec(grown, anchor), shift),
                 };
                 let moved = [
                     dot(&frame[0], &center),
@@ -49,15 +51,14 @@ impl Stage {
             let at = link.sides.map(|s| s.mover);
             let spins = point.torsional > 0.0 || point.rolling > 0.0;
             let turned = if spins { self.turned(&at) } else { [0.0; 3] };
-            let new = ContactRow::new(frame, at, link.arms, &self.movers);
+            let new = ContactRow::bare(frame, at, link.arms, &self.movers);
             let row = self.rows.push_mut(new);
             row.free = free;
             row.mu = point.friction;
-            row.soften(point.compliance + scene.softness * row.w[0]);
-            row.ease(&self.movers);
+            row.weigh_new(&self.movers, point.compliance, scene.softness);
             if spins {
                 let about = frame.map(|axis| dot(&axis, &turned));
-                row.resist(point.torsional, point.rolling, about, &self.movers.all);
+                row.resist(point.torsional, point.rolling, about, &mut self.movers);
             }
             row.standing = stands(scene, row);
             let known = || self.known[index].map(|k| scene.memory.entries[k as usize].first);
@@ -105,7 +106,7 @@ impl Stage {
     pub fn end_first(&mut self) -> (f64, f64) {
         let (mut deepest, mut left) = (0.0f64, Violation::default());
         for (link, row) in self.links.iter_mut().zip(&self.rows) {
-            link.first = [row.lambda, torque_of(row)];
+            link.first = [row.lambda, torque_of(row, &self.movers)];
             let slip = row.slip(&self.movers.all);
             left.add(row, &slip);
             let gap = slip[0] - row.soft * row.lambda[0] + link.aim;

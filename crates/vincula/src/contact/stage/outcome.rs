@@ -21,7 +21,10 @@ impl Stage {
             return link.first;
         };
         let row = &self.rows[k];
-        [add(&row.lambda, &self.struck[k]), torque_of(row)]
+        [
+            add(&row.lambda, &self.struck[k]),
+            torque_of(row, &self.movers),
+        ]
     }
 
     /// Adds up the contact forces on each island of joints: what they had in the last step too,
@@ -43,7 +46,7 @@ impl Stage {
             let before =
                 self.known[index].map_or(0.0, |k| size(&memory.entries[k as usize].total[0]));
             for body in [point.a, point.b].into_iter().flatten() {
-                if let Some((island, _)) = dual.island_of(body.index()) {
+                if let Some(island) = dual.island_at(body.index()) {
                     sums[island][0] += force.min(before);
                     sums[island][1] += most;
                 }

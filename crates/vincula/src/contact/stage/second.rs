@@ -12,6 +12,7 @@ impl Stage {
         }
         self.find_turns(scene);
         self.rows.clear();
+        self.movers.spins.clear();
         self.sweeper.forget();
         self.approaches.clear();
         self.struck.clear();
@@ -23,15 +24,38 @@ impl Stage {
                 self.links[index].second = None;
                 continue;
             }
-            let mut row = self.second_row(scene, point, link);
-            row.standing = stands(scene, &row);
+            let frame = frame_of(&point.normal);
+            let Rates { arms, free, turned } = self.rates(scene, point, link, &frame);
+            let (at, first) = (link.sides.map(|s| s.mover), link.first);
+            let expected = match bounces {
+                true => None,
+                false => self.expected(scene, index, &frame),
+            };
+            self.links[index].second = Some(self.rows.len() as u32);
+            let new = ContactRow::bare(frame, at, arms, &self.movers);
+            let row = self.rows.push_mut(new);
+            row.lambda = first[0];
+            row.free = free;
+            row.mu = point.friction;
+            row.weigh_new(&self.movers, 0.0, 0.0);
+            if point.compliance > 0.0 || scene.softness > 0.0 {
+                // A spring pushes in the second half as it did in the first.
+                row.hold_normal(2.0 * first[0][0]);
+            }
+            if point.torsional > 0.0 || point.rolling > 0.0 {
+                let about = frame.map(|axis| dot(&axis, &turned));
+                row.resist(point.torsional, point.rolling, about, &mut self.movers);
+                if let Some(spin) = row.spin_mut(&mut self.movers) {
+                    spin.torque = first[1];
+                }
+            }
+            row.standing = stands(scene, row);
             if bounces {
                 self.approaches.push(approach(scene, point));
-            } else if let Some(total) = self.expected(scene, index, &row.frame) {
+            }
+            if let Some(total) = expected {
                 row.start_from(&mut self.movers, &total);
             }
-            self.links[index].second = Some(self.rows.len() as u32);
-            self.rows.push(row);
         }
         self.struck.resize(self.rows.len(), [0.0; 3]);
         if !bounces || self.strike(scene.h) {
@@ -56,14 +80,15 @@ impl Stage {
         Some([0, 1].map(|k| add(&last.total[k], &more(k))))
     }
 
-    pub(super) fn second_row(
+    /// How a contact moves without contact forces of this stage.
+    pub(super) fn rates(
         &self,
         scene: &Scene<'_>,
         point: &ContactPoint,
         link: &Link,
-    ) -> ContactRow {
-        let frame = frame_of(&point.normal);
-        let (mut free, mut turned) = (carried(&frame, point, scene.h), [0.0; 3]);
+        frame: &[V3; 3],
+    ) -> Rates {
+        let (mut free, mut turned) = (carried(frame, point, scene.h), [0.0; 3]);
         let mut arms = [[0.0; 3]; 2];
         for (k, side) in link.sides.iter().enumerate() {
             if side.mover == FIXED {
@@ -79,23 +104,7 @@ impl Stage {
             let u = add(&v, &cross(&omega, &arms[k]));
             free = axpy(&free, sign, &frame.map(|axis| scene.h * dot(&axis, &u)));
         }
-        let mut row = ContactRow::new(frame, link.sides.map(|s| s.mover), arms, &self.movers);
-        row.lambda = link.first[0];
-        row.free = free;
-        row.mu = point.friction;
-        row.ease(&self.movers);
-        if point.compliance > 0.0 || scene.softness > 0.0 {
-            // A spring pushes in the second half as it did in the first.
-            row.hold_normal(2.0 * link.first[0][0]);
-        }
-        if point.torsional > 0.0 || point.rolling > 0.0 {
-            let about = frame.map(|axis| dot(&axis, &turned));
-            row.resist(point.torsional, point.rolling, about, &self.movers.all);
-            if let Some(spin) = &mut row.spin {
-                spin.torque = link.first[1];
-            }
-        }
-        row
+        Rates { arms, free, turned }
     }
 
     /// Takes impacts if there are any: without the forces of the first stage, then with the
@@ -130,6 +139,15 @@ impl Stage {
         }
         false
     }
+}
+
+/// How a contact moves in the second stage.
+pub(super) struct Rates {
+    /// From the centres to the contact, m.
+    arms: [V3; 2],
+    /// h times the velocity of the slip, m, and of the rotation, rad.
+    pub free: V3,
+    turned: V3,
 }
 
 /// How a contact closes in at the start of the step.

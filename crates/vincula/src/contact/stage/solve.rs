@@ -54,7 +54,7 @@ impl Stage {
         }
         // At rest the forces of the last step are those of this one. The residual says nothing of
         // rolling and torsional friction.
-        let spins = |rows: &[ContactRow]| rows.iter().any(|row| row.spin.is_some());
+        let spins = |rows: &[ContactRow]| rows.iter().any(|row| row.spins());
         let exact = settings.contact_solver != ContactSolver::GaussSeidel;
         // Looking at all of a crowd is as dear as sweeping it.
         let crowd = is_crowd(rows.len()) && !(exact && can_be_linked(rows));

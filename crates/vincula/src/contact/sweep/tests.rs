@@ -23,7 +23,7 @@ pub fn heap(numbers: &mut Numbers) -> (Movers, Vec<ContactRow>) {
             row.mu = [0.0, 0.2, 0.4, 0.6][rows.len() % 4];
             // Some are not for batches.
             if rows.len() % 9 == 0 {
-                row.resist(0.0, 0.0, [0.0; 3], &movers.all);
+                row.resist(0.0, 0.0, [0.0; 3], &mut movers);
             }
             rows.push(row);
         }
