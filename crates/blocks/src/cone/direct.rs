@@ -77,6 +77,11 @@ pub trait Response {
     /// Overwrites r by δ, to a relative residual. Returns the products that it took, or nothing if δ
     /// is not finite. The slopes are those of the last `prepare`.
     fn respond(&mut self, slopes: &[Block], r: &mut [f64], tolerance: f64) -> Option<usize>;
+
+    /// Writes D δ to y, of the δ that the last `respond` found. Some know it to rounding without a product.
+    fn answer(&mut self, delta: &[f64], y: &mut [f64]) {
+        self.product(delta, y);
+    }
 }
 
 /// What is known of one contact beside D.
@@ -252,6 +257,17 @@ impl Direct {
         d.product(&self.lambda, &mut self.slip);
         for (u, b) in self.slip.iter_mut().zip(&self.free) {
             *u += b;
+        }
+    }
+
+    /// u after the last step: it grows by D δ.
+    fn move_slip(&mut self, d: &mut dyn Response) {
+        let answer = &mut self.round.answer;
+        answer.clear();
+        answer.resize(self.rhs.len(), 0.0);
+        d.answer(&self.rhs, answer);
+        for (u, more) in self.slip.iter_mut().zip(answer) {
+            *u += *more;
         }
     }
 

@@ -221,6 +221,12 @@ impl Strung {
             }
         }
         self.line.solve(&mut self.nodes[..3 * self.line.len()]);
+        self.read(x, y);
+    }
+
+    /// Writes S x − B ν + V w to y, with ν and w as they are.
+    fn read(&mut self, x: &[f64], y: &mut [f64]) {
+        let moved = self.border.values();
         for bead in &self.beads {
             let size = 3 * bead.count;
             let here = &x[3 * bead.first..][..size];
@@ -269,6 +275,11 @@ impl Response for Strung {
     fn respond(&mut self, _: &[Block], r: &mut [f64], _: f64) -> Option<usize> {
         self.solve_linear(r);
         r.iter().all(|x| x.is_finite()).then_some(0)
+    }
+
+    /// S δ − B ν + V w: a solve leaves ν and w.
+    fn answer(&mut self, delta: &[f64], y: &mut [f64]) {
+        self.read(delta, y);
     }
 }
 

@@ -63,8 +63,13 @@ impl Direct {
                 break;
             };
             *products += more;
-            self.find_slip(d);
-            let left = self.judge();
+            self.move_slip(d);
+            let mut left = self.judge();
+            if left <= tolerance {
+                // Without what rounding left on the way.
+                self.find_slip(d);
+                left = self.judge();
+            }
             if left <= tolerance {
                 return left;
             }
