@@ -9,7 +9,8 @@
 //!
 //! that the motion can close within the step. A pair that moves farther than it is thick is
 //! cast along its motion, and its points are those of the pose of impact: the normal there is
-//! the one that matters.
+//! the one that matters. Of many points few are kept (`reduce.rs`), and of those about as good the ones
+//! that pushed in the last step, which the state remembers.
 
 use std::cmp::Ordering;
 

@@ -25,6 +25,13 @@ pub(crate) struct Remembered {
     pub total: [V3; 2],
 }
 
+impl Remembered {
+    /// Its colliders.
+    fn pair(&self) -> (ColliderId, ColliderId) {
+        (self.key.0, self.key.1)
+    }
+}
+
 /// What a step with contacts leaves to the next one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Memory {
@@ -44,11 +51,14 @@ impl Memory {
 
     /// What pushed between two colliders.
     pub fn of_pair(&self, [a, b]: [ColliderId; 2]) -> &[Remembered] {
-        let of = |e: &Remembered| (e.key.0, e.key.1);
-        let start = self.entries.partition_point(|e| of(e) < (a, b));
-        let rest = &self.entries[start..];
-        let count = rest.iter().take_while(|e| of(e) == (a, b)).count();
-        &rest[..count]
+        let start = self.entries.partition_point(|e| e.pair() < (a, b));
+        &self.entries[start..][..self.count(start, (a, b))]
+    }
+
+    /// How many entries from one on are those of a pair.
+    fn count(&self, start: usize, pair: (ColliderId, ColliderId)) -> usize {
+        let rest = self.entries[start..].iter();
+        rest.take_while(|e| e.pair() == pair).count()
     }
 
     /// Writes for each point which entry it continues: that of the same name, else the nearest
@@ -62,14 +72,10 @@ impl Memory {
         };
         for pair in points.chunk_by(same_pair) {
             let name = (pair[0].collider_a, pair[0].collider_b);
-            let of = |e: &Remembered| (e.key.0, e.key.1);
-            while self.entries.get(next).is_some_and(|e| of(e) < name) {
+            while self.entries.get(next).is_some_and(|e| e.pair() < name) {
                 next += 1;
             }
-            let count = self.entries[next..]
-                .iter()
-                .take_while(|e| of(e) == name)
-                .count();
+            let count = self.count(next, name);
             let first = found.len();
             self.match_names(pair, next..next + count, found);
             self.match_places(pair, next..next + count, &mut found[first..]);
