@@ -34,6 +34,9 @@ use super::round::{Drum, Spine, touch_drum, touch_spines};
 use crate::body::shape::{Shape, ShapeError, TriMesh, convex_hull};
 use crate::model::Pose;
 
+#[cfg(test)]
+mod tests;
+
 /// One piece of a collider as parry knows it, or a half-space below z = 0.
 #[derive(Clone, Debug)]
 pub(crate) enum Form {
@@ -622,6 +625,24 @@ fn is_beside(map: &dyn SupportMap, at: &Place, triangle: &Triangle, reach: f64) 
     let far = reach * across.length();
     let height = |point: DVec3| across.dot(point - triangle.a);
     height(map.support_point(at, -across)) > far || height(map.support_point(at, across)) < -far
+}
+
+/// Whether a plane with this normal, from the first form to the second, keeps them farther apart than
+/// `distance` while the second moves by `motion` relative to the first, m.
+pub(crate) fn stays_apart(
+    [one, two]: [&Placed; 2],
+    normal: DVec3,
+    motion: DVec3,
+    distance: f64,
+) -> bool {
+    let height = |form: &Placed, outward: DVec3| {
+        let map = form.form.shape()?.as_support_map()?;
+        Some(normal.dot(map.support_point(&place(&form.pose), outward)))
+    };
+    let (Some(below), Some(above)) = (height(one, normal), height(two, -normal)) else {
+        return false;
+    };
+    above - below + normal.dot(motion).min(0.0) > distance
 }
 
 /// When the second shape, moving by `motion`, comes within `distance` of the first.

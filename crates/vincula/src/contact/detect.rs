@@ -17,7 +17,7 @@ use std::cmp::Ordering;
 use glam::DVec3;
 
 use super::broad::Broad;
-use super::collide::{Form, Narrow, Placed, Touch};
+use super::collide::{Form, Narrow, Placed, Touch, stays_apart};
 use super::memory::{Memory, Remembered};
 use super::placing::{Motion, Placing, Proxy};
 use super::plane::{lowest, over, touch_plane};
@@ -238,7 +238,12 @@ fn touch_ahead(
     [distance, reach]: [f64; 2],
     touches: &mut Vec<Touch>,
 ) {
-    let Some(time) = narrow.cast(one, two, motion, 0.5 * distance) else {
+    let near = 0.5 * distance;
+    let between = |touch: &Touch| stays_apart([&one, &two], touch.normal, motion, near);
+    if touches.iter().any(between) {
+        return;
+    }
+    let Some(time) = narrow.cast(one, two, motion, near) else {
         return;
     };
     touches.clear();

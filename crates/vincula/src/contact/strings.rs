@@ -16,7 +16,7 @@ use crate::math::lanes::{gather, place};
 use crate::math::small::*;
 
 /// Violation of the law, relative to the largest force, at which a solve ends.
-const TOLERANCE: f64 = 1e-7;
+const TOLERANCE: f64 = 3e-7;
 
 /// Movers at most of a small mechanism beside the chain.
 const MOST_MOVERS: usize = 4;
