@@ -226,11 +226,13 @@ impl<'a> Lot<'a> {
         if done {
             stretch.open = stretch.open.max(gaps(slot, hand.start));
             hand.start = Some(gather(&slot.place[BEFORE], 0));
-            weigh(pass, block, n, slot);
-            slot.place = slot.drifts(pass.scheme.h);
+            if pass.projects {
+                weigh(pass, block, n, slot);
+                slot.place = slot.drifts(pass.scheme.h);
+            }
             fetch_start(pass, ahead, 2);
             // Once some links have to be seen, the ends do not matter any more.
-            hand.at = stretch.sound.then_some(at);
+            hand.at = (pass.projects && stretch.sound).then_some(at);
         } else {
             self.restless[at] = true;
             (stretch.sound, hand.start) = (false, None);
