@@ -28,7 +28,7 @@ mod linear;
 mod tests;
 
 use super::Triple;
-use super::block::{Block, dot, times, times_transposed};
+use super::block::{Block, times, times_transposed};
 use super::dense::{ConeReport, triple};
 use super::direct::{Direct, Mark, Response};
 use super::string::Line;
@@ -36,6 +36,13 @@ use border::Border;
 
 /// Contacts up to which a guess is followed: of thousands some are always far from where they end.
 const FOLLOWED: usize = 2_000;
+
+/// Borders that are eliminated together, and a number for each.
+const LANES: usize = 4;
+type Lanes = [f64; LANES];
+
+/// How the borders of a lot move a contact, along each of its axes.
+type Sway = [Lanes; 3];
 
 /// A link with its contacts.
 #[derive(Clone, Copy, Debug)]
@@ -46,8 +53,8 @@ struct Bead {
     first: usize,
     count: usize,
     own: usize,
-    /// Where its borders start, how many it has, and where its part of V starts.
-    borders: usize,
+    /// Where the lots of its borders start, how many it has, and where its part of V starts.
+    lots: usize,
     sides: usize,
     sways: usize,
 }
@@ -73,21 +80,41 @@ pub struct Strung {
     reaches: Vec<[Block; 2]>,
     /// S, dense for each bead.
     own: Vec<f64>,
-    /// Columns of V that touch each bead, and V, contact by contact.
-    borders: Vec<u32>,
-    sways: Vec<Triple>,
+    /// Lots of columns of V that touch each bead, and V, contact by contact.
+    lots: Vec<u32>,
+    sways: Vec<Sway>,
     law: Direct,
     /// The chain with the contacts inside; N of each bead, N Z B of each contact, and N Z V as V.
     loaded: Line,
     solved: Vec<f64>,
     gains: Vec<[Block; 2]>,
-    pulls: Vec<Triple>,
+    pulls: Vec<Sway>,
     border: Border,
     nodes: Vec<f64>,
     moved: Vec<f64>,
     swaps: Vec<usize>,
     /// Whether the chain is factored.
     factored: bool,
+    /// What steps are made with.
+    pub kernels: Kernels,
+}
+
+/// [`Strung::load`] and [`Strung::solve_linear`], as they are or compiled for more vector instructions.
+#[derive(Clone, Copy, Debug)]
+pub struct Kernels {
+    /// Factors the system of a step.
+    pub load: fn(&mut Strung, &[Block], &[Block]) -> bool,
+    /// Solves it.
+    pub solve: fn(&mut Strung, &mut [f64]),
+}
+
+impl Default for Kernels {
+    fn default() -> Self {
+        Kernels {
+            load: |strung, softs, slopes| strung.load(softs, slopes),
+            solve: |strung, r| strung.solve_linear(r),
+        }
+    }
 }
 
 impl Strung {
@@ -96,25 +123,32 @@ impl Strung {
         self.beads.clear();
         self.reaches.clear();
         self.own.clear();
-        self.borders.clear();
+        self.lots.clear();
         self.sways.clear();
         self.law.clear();
         self.factored = false;
     }
 
     /// Adds a link between the node and the next one, or at the node only. `borders` are the columns
-    /// of V that touch it. Its contacts follow.
+    /// of V that touch it. Its contacts follow. Columns go in fours: those of one body are best numbered
+    /// from a multiple of four on.
     pub fn add_bead(&mut self, node: usize, borders: &[u32]) {
+        let lots = self.lots.len();
+        for border in borders {
+            let lot = border / LANES as u32;
+            if !self.lots[lots..].contains(&lot) {
+                self.lots.push(lot);
+            }
+        }
         self.beads.push(Bead {
             node,
             first: self.reaches.len(),
             count: 0,
             own: self.own.len(),
-            borders: self.borders.len(),
-            sides: borders.len(),
+            lots,
+            sides: self.lots.len() - lots,
             sways: self.sways.len(),
         });
-        self.borders.extend_from_slice(borders);
     }
 
     /// Adds a contact to the last link.
@@ -123,7 +157,7 @@ impl Strung {
             bead.count += 1;
             self.own.resize(bead.own + 9 * bead.count * bead.count, 0.0);
             self.sways
-                .resize(bead.sways + bead.sides * bead.count, [0.0; 3]);
+                .resize(bead.sways + bead.sides * bead.count, [[0.0; LANES]; 3]);
             self.reaches.push(knot.reach);
             let Knot { mu, compliance, .. } = knot;
             self.law.add(Mark { mu, compliance });
@@ -136,11 +170,20 @@ impl Strung {
         &mut self.own[start..]
     }
 
-    /// Part of V of the last contact: how the borders of its link move it.
-    pub fn sways_mut(&mut self) -> &mut [Triple] {
-        let sides = self.beads.last().map_or(0, |bead| bead.sides);
-        let start = self.sways.len() - sides;
-        &mut self.sways[start..]
+    /// Part of V of the last contact: how one of the borders of its link moves it.
+    pub fn set_sway(&mut self, border: u32, moved: &Triple) {
+        let Some(bead) = self.beads.last() else {
+            return;
+        };
+        let (lot, lane) = (border / LANES as u32, border as usize % LANES);
+        let start = self.sways.len() - bead.sides;
+        for (sway, own) in self.sways[start..].iter_mut().zip(&self.lots[bead.lots..]) {
+            if *own == lot {
+                for (axis, x) in sway.iter_mut().zip(moved) {
+                    axis[lane] = *x;
+                }
+            }
+        }
     }
 
     /// The first guess of a contact, and the slip that all guesses together cause.
@@ -191,13 +234,9 @@ impl Strung {
         self.nodes.resize(3 * (self.line.len() + 1), 0.0);
         self.beads
             .sort_unstable_by_key(|bead| (bead.node, bead.first));
-        let count = self.borders.iter().map(|b| *b as usize + 1).max();
-        self.border.plan(
-            count.unwrap_or(0),
-            self.line.len(),
-            &self.beads,
-            &self.borders,
-        );
+        let count = self.lots.iter().map(|lot| *lot as usize + 1).max();
+        self.border
+            .plan(count.unwrap_or(0), self.line.len(), &self.beads, &self.lots);
         self.line.factor()
     }
 
@@ -205,17 +244,14 @@ impl Strung {
     fn multiply(&mut self, x: &[f64], y: &mut [f64]) {
         self.nodes.fill(0.0);
         let moved = self.border.values();
-        moved.fill(0.0);
+        moved.fill([0.0; LANES]);
         for bead in &self.beads {
-            self.borders[bead.borders..][..bead.sides]
-                .iter()
-                .enumerate()
-                .for_each(|(side, border)| {
-                    for k in 0..bead.count {
-                        let sway = &self.sways[bead.sways + k * bead.sides + side];
-                        moved[*border as usize] += dot(sway, &triple(x, bead.first + k));
-                    }
-                });
+            for (side, lot) in self.lots[bead.lots..][..bead.sides].iter().enumerate() {
+                for k in 0..bead.count {
+                    let sway = &self.sways[bead.sways + k * bead.sides + side];
+                    add_moved(&mut moved[*lot as usize], sway, &triple(x, bead.first + k));
+                }
+            }
             for k in bead.first..bead.first + bead.count {
                 add_to_nodes(&mut self.nodes, bead.node, &self.reaches[k], &triple(x, k));
             }
@@ -233,14 +269,9 @@ impl Strung {
             for k in 0..bead.count {
                 let reach = &self.reaches[bead.first + k];
                 let mut answer = at_nodes(&self.nodes, bead.node, reach);
-                for (side, border) in self.borders[bead.borders..][..bead.sides]
-                    .iter()
-                    .enumerate()
-                {
+                for (side, lot) in self.lots[bead.lots..][..bead.sides].iter().enumerate() {
                     let sway = &self.sways[bead.sways + k * bead.sides + side];
-                    for i in 0..3 {
-                        answer[i] -= sway[i] * moved[*border as usize];
-                    }
+                    take_moved(&mut answer, sway, &moved[*lot as usize]);
                 }
                 for i in 0..3 {
                     let own = &self.own[bead.own + (3 * k + i) * size..][..size];
@@ -258,7 +289,7 @@ impl Response for Strung {
     }
 
     fn prepare(&mut self, softs: &[Block], slopes: &[Block]) -> bool {
-        self.load(softs, slopes)
+        (self.kernels.load)(self, softs, slopes)
     }
 
     fn near(&self) -> f64 {
@@ -273,13 +304,31 @@ impl Response for Strung {
     }
 
     fn respond(&mut self, _: &[Block], r: &mut [f64], _: f64) -> Option<usize> {
-        self.solve_linear(r);
+        (self.kernels.solve)(self, r);
         r.iter().all(|x| x.is_finite()).then_some(0)
     }
 
     /// S δ − B ν + V w: a solve leaves ν and w.
     fn answer(&mut self, delta: &[f64], y: &mut [f64]) {
         self.read(delta, y);
+    }
+}
+
+/// Adds Vᵀ λ of a contact to what its borders do.
+#[inline(always)]
+fn add_moved(moved: &mut Lanes, sway: &Sway, lambda: &Triple) {
+    for lane in 0..LANES {
+        moved[lane] +=
+            sway[0][lane] * lambda[0] + sway[1][lane] * lambda[1] + sway[2][lane] * lambda[2];
+    }
+}
+
+/// Takes V w of a contact from its answer.
+#[inline(always)]
+fn take_moved(answer: &mut Triple, sway: &Sway, moved: &Lanes) {
+    for i in 0..3 {
+        let s = &sway[i];
+        answer[i] -= s[0] * moved[0] + s[1] * moved[1] + s[2] * moved[2] + s[3] * moved[3];
     }
 }
 

@@ -5,6 +5,7 @@
 //! other side of a contact may be fixed, a loose body, or part of a small mechanism, whose answer to
 //! forces is a sum of squares, one for each way in which it moves: a pulley only turns.
 
+use vincula_blocks::cone::strung::Kernels;
 use vincula_blocks::cone::{Block, ConeReport, Knot, Strung};
 
 use super::movers::{FIXED, Movers, increment};
@@ -12,6 +13,8 @@ use super::rows::{Arm, ContactRow};
 use super::sides::{Sides, alone};
 use crate::dual::{Dual, Path};
 use crate::integrate::newton::NewtonBlock;
+use crate::kernel;
+use crate::math::dispatch::detected;
 use crate::math::lanes::{gather, place};
 use crate::math::small::*;
 
@@ -22,6 +25,20 @@ const TOLERANCE: f64 = 3e-7;
 const MOST_MOVERS: usize = 4;
 /// Compliance of a way to move, over that of the most compliant one, below which it is none.
 const RANK: f64 = 1e-12;
+
+kernel! {
+    fn load(strung: &mut Strung, softs: &[Block], slopes: &[Block]) -> bool = Strung::load
+}
+
+kernel! {
+    fn solve_linear(strung: &mut Strung, r: &mut [f64]) = Strung::solve_linear
+}
+
+/// The steps of the solver with the vector instructions that there are.
+const KERNELS: Kernels = Kernels {
+    load: |strung, softs, slopes| load(detected(), strung, softs, slopes),
+    solve: |strung, r| solve_linear(detected(), strung, r),
+};
 
 /// The ways in which a unit that is no chain moves.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +85,7 @@ impl Strings {
         if !self.find_sides(rows, members, movers, dual) {
             return false;
         }
+        self.problem.kernels = KERNELS;
         self.problem.clear();
         self.problem.line.clear();
         self.chains.clear();
@@ -213,7 +231,9 @@ impl Strings {
         if range.len() > MOST_MOVERS {
             return false;
         }
-        let first = self.ways.last().map_or(0, |ways| ways.first + ways.count);
+        // Those of one unit are eliminated together, in fours.
+        let next = self.ways.last().map_or(0, |ways| ways.first + ways.count);
+        let first = next.next_multiple_of(4);
         let start = self.moves.len();
         let w = &mut self.compliance;
         w.clear();
@@ -349,16 +369,13 @@ impl Strings {
         let Some(ways) = self.ways_of(arm, movers) else {
             return;
         };
-        let Some(place) = self.borders.iter().position(|b| *b == ways.first) else {
-            return;
-        };
         let range = movers.unit(ways.unit);
-        let sways = &mut self.problem.sways_mut()[place..place + ways.count as usize];
-        for (way, sway) in sways.iter_mut().enumerate() {
-            let at = ways.moves + way * range.len() + arm.mover as usize - range.start;
+        for way in 0..ways.count {
+            let at = ways.moves + way as usize * range.len() + arm.mover as usize - range.start;
             let [shift, turn] = &self.moves[at];
             let moved = add(shift, &cross(turn, &arm.arm));
-            *sway = [0, 1, 2].map(|i| sign * dot(&row.frame[i], &moved));
+            let sway = [0, 1, 2].map(|i| sign * dot(&row.frame[i], &moved));
+            self.problem.set_sway(ways.first + way, &sway);
         }
     }
 

@@ -3,96 +3,100 @@
 //! A pulley is touched by links that follow each other, so that it is coupled to a stretch of the chain.
 //! Going along the chain, node after node is eliminated, and each of the ways in which the others
 //! move, a border, right after the last node that it is coupled to. In between it is coupled to the next
-//! node only, and to the other borders of that stretch.
+//! node only, and to the other borders of that stretch. Borders go in lots of four, in lanes: those of one
+//! pulley are one.
 
-use super::super::block::{Block, dot, inverse, product, times, times_transposed};
+use super::super::block::{Block, inverse, invert, product, times};
 use super::super::dense::triple;
-use super::{Bead, Line};
-use crate::cone::Triple;
+use super::{Bead, LANES, Lanes, Line, Sway, add_moved, take_moved};
 
-/// Borders at most that are coupled to one node.
-const MOST: usize = 32;
+/// Lots at most that are coupled to one node.
+const MOST: usize = 8;
 
-/// A border that is coupled to a node: A of the node with it, and A of it with the node times the
-/// inverse of the pivot.
+/// A of the borders of a lot with those of another, row by row.
+type Square = [Lanes; LANES];
+
+/// A lot that is coupled to a node: A of the node with it, and A of it with the node times the inverse of
+/// the pivot.
 #[derive(Clone, Copy, Debug)]
 struct Tie {
-    border: u32,
-    column: Triple,
-    row: Triple,
+    lot: u32,
+    column: Sway,
+    row: Sway,
 }
 
-/// The end of a border.
+/// The end of a lot.
 #[derive(Clone, Copy, Debug)]
 struct End {
-    border: u32,
-    /// One over its pivot.
-    inverse: f64,
+    lot: u32,
+    /// The inverse of its pivot.
+    inverse: Square,
     /// A of the next node with it, times that, and of it with the next node.
-    column: Triple,
-    row: Triple,
-    /// Where the other borders that are there are among `others`.
+    column: Sway,
+    row: Sway,
+    /// Where the other lots that are there are among `others`.
     others: [usize; 2],
 }
 
-/// A border that is not eliminated yet, at a node.
+/// A lot that is not eliminated yet, at a node.
 #[derive(Clone, Copy, Debug, Default)]
 struct Open {
-    border: u32,
+    lot: u32,
     /// A of the node and the next one with it, and of it with them.
-    columns: [Triple; 2],
-    rows: [Triple; 2],
+    columns: [Sway; 2],
+    rows: [Sway; 2],
     /// A of it with the others that are open, by place.
-    with: [f64; MOST],
+    with: [Square; MOST],
 }
 
 /// Borders along a chain, and the factors.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Border {
-    /// First and last node of each.
-    spans: Vec<[u32; 2]>,
+    /// Last node of each lot.
+    ends_at: Vec<u32>,
     open: Vec<Open>,
-    /// Of each node: its ties and the borders that end there.
+    /// Of each node: its ties and the lots that end there.
     ties: Vec<Tie>,
     ends: Vec<End>,
     starts: Vec<[usize; 2]>,
-    /// Border, its A with the one that ends over the pivot, and A of that with it.
-    others: Vec<(u32, f64, f64)>,
+    /// Lot, its A with the one that ends times the inverse of the pivot, and A of that with it.
+    others: Vec<(u32, Square, Square)>,
     /// Inverse of each pivot, and what of a node's row is taken from the next.
     inverse: Vec<Block>,
     gain: Vec<Block>,
     /// Unknowns of the borders.
-    values: Vec<f64>,
+    values: Vec<Lanes>,
+    swaps: Vec<usize>,
 }
 
-/// What contacts add to the borders: of each contact and border of a bead how the border moves the
+/// What contacts add to the borders: of each contact and lot of a bead how the borders move the
 /// contact, v, and N Z v; and of each contact N Z B.
 pub(super) struct Pulls<'a> {
-    pub borders: &'a [u32],
+    pub lots: &'a [u32],
     pub reaches: &'a [[Block; 2]],
-    pub sways: &'a [Triple],
-    pub pulls: &'a [Triple],
+    pub sways: &'a [Sway],
+    pub pulls: &'a [Sway],
     pub gains: &'a [[Block; 2]],
 }
 
 impl Border {
-    /// Finds which nodes each of `count` borders is coupled to.
-    pub fn plan(&mut self, count: usize, nodes: usize, beads: &[Bead], borders: &[u32]) {
-        self.spans.clear();
-        self.spans.resize(count, [u32::MAX, 0]);
+    /// Finds which nodes each of `count` lots is coupled to.
+    pub fn plan(&mut self, count: usize, nodes: usize, beads: &[Bead], lots: &[u32]) {
+        self.ends_at.clear();
+        self.ends_at.resize(count, 0);
         self.values.clear();
-        self.values.resize(count, 0.0);
+        self.values.resize(count, [0.0; LANES]);
         for bead in beads {
-            for &border in &borders[bead.borders..bead.borders + bead.sides] {
-                let [first, last] = &mut self.spans[border as usize];
-                *first = (*first).min(bead.node as u32);
+            for &lot in &lots[bead.lots..bead.lots + bead.sides] {
+                let last = &mut self.ends_at[lot as usize];
                 *last = (*last).max((bead.node + 1).min(nodes - 1) as u32);
             }
         }
     }
 
-    /// Eliminates all nodes and borders. False if a pivot vanishes, or too many borders are there at
+    /// Eliminates all nodes and borders. False if a pivot vanishes, or too many lots are there at
     /// once.
+    #[inline(always)]
     pub fn factor(&mut self, line: &Line, beads: &[Bead], pulls: &Pulls<'_>) -> bool {
         self.inverse.clear();
         self.gain.clear();
@@ -121,15 +125,15 @@ impl Border {
             self.gain.push(gain);
             let mut place = 0;
             while place < self.open.len() {
-                if self.spans[self.open[place].border as usize][1] > node as u32 {
+                if self.ends_at[self.open[place].lot as usize] > node as u32 {
                     place += 1;
                 } else if !self.end(place, &mut carried) {
                     return false;
                 }
             }
             for open in &mut self.open {
-                open.columns = [open.columns[1], [0.0; 3]];
-                open.rows = [open.rows[1], [0.0; 3]];
+                open.columns = [open.columns[1], [[0.0; LANES]; 3]];
+                open.rows = [open.rows[1], [[0.0; LANES]; 3]];
             }
         }
         self.starts.push([self.ties.len(), self.ends.len()]);
@@ -137,14 +141,15 @@ impl Border {
     }
 
     /// Adds what the contacts of a bead do to its borders.
+    #[inline(always)]
     fn take(&mut self, bead: &Bead, pulls: &Pulls<'_>) -> bool {
         let gains = &pulls.gains[bead.first..bead.first + bead.count];
         if gains.iter().all(|gain| *gain == [[0.0; 9]; 2]) {
             return true;
         }
-        let sides = &pulls.borders[bead.borders..bead.borders + bead.sides];
-        for (side, &border) in sides.iter().enumerate() {
-            let Some(place) = self.place_of(border) else {
+        let sides = &pulls.lots[bead.lots..bead.lots + bead.sides];
+        for (side, &lot) in sides.iter().enumerate() {
+            let Some(place) = self.place_of(lot) else {
                 return false;
             };
             for k in 0..bead.count {
@@ -153,27 +158,25 @@ impl Border {
                 let (reach, gain) = (&pulls.reaches[bead.first + k], &pulls.gains[bead.first + k]);
                 for n in 0..2 {
                     let open = &mut self.open[place];
-                    let more = times_transposed(&reach[n], pull);
-                    let less = times_transposed(&gain[n], sway);
-                    for i in 0..3 {
-                        open.columns[n][i] += more[i];
-                        open.rows[n][i] -= less[i];
-                    }
+                    add_turned(&mut open.columns[n], 1.0, &reach[n], pull);
+                    add_turned(&mut open.rows[n], -1.0, &gain[n], sway);
                 }
                 for (other, &with) in sides.iter().enumerate() {
                     let Some(column) = self.place_of(with) else {
                         return false;
                     };
-                    self.open[place].with[column] += dot(sway, &pulls.pulls[at + other]);
+                    let with = &mut self.open[place].with[column];
+                    add_square(with, 1.0, sway, &pulls.pulls[at + other]);
                 }
             }
         }
         true
     }
 
-    /// Where a border is among those that are open, as the last one if it was not.
-    fn place_of(&mut self, border: u32) -> Option<usize> {
-        if let Some(place) = self.open.iter().position(|open| open.border == border) {
+    /// Where a lot is among those that are open, as the last one if it was not.
+    #[inline(always)]
+    fn place_of(&mut self, lot: u32) -> Option<usize> {
+        if let Some(place) = self.open.iter().position(|open| open.lot == lot) {
             return Some(place);
         }
         if self.open.len() == MOST {
@@ -181,27 +184,33 @@ impl Border {
         }
         let place = self.open.len();
         let mut open = Open {
-            border,
+            lot,
             ..Open::default()
         };
-        // It moves by itself.
-        open.with[place] = 1.0;
+        // They move by themselves.
+        for lane in 0..LANES {
+            open.with[place][lane][lane] = 1.0;
+        }
         self.open.push(open);
         Some(place)
     }
 
+    #[inline(always)]
     fn eliminate_node(&mut self, pivot: &Block, gain: &Block, upper: &Block) {
         let first = self.ties.len();
         for open in &mut self.open {
-            let row = times_transposed(pivot, &open.rows[0]);
-            let column = open.columns[0];
-            let (down, right) = (times(gain, &column), times_transposed(upper, &row));
+            let (mut row, column) = ([[0.0; LANES]; 3], open.columns[0]);
+            add_turned(&mut row, 1.0, pivot, &open.rows[0]);
             for i in 0..3 {
-                open.columns[1][i] -= down[i];
-                open.rows[1][i] -= right[i];
+                let [a, b, c] = [gain[3 * i], gain[3 * i + 1], gain[3 * i + 2]];
+                for lane in 0..LANES {
+                    open.columns[1][i][lane] -=
+                        a * column[0][lane] + b * column[1][lane] + c * column[2][lane];
+                }
             }
+            add_turned(&mut open.rows[1], -1.0, upper, &row);
             self.ties.push(Tie {
-                border: open.border,
+                lot: open.lot,
                 column,
                 row,
             });
@@ -209,19 +218,19 @@ impl Border {
         let ties = &self.ties[first..];
         for (open, one) in self.open.iter_mut().zip(ties) {
             for (with, other) in open.with.iter_mut().zip(ties) {
-                *with -= dot(&one.row, &other.column);
+                add_square(with, -1.0, &one.row, &other.column);
             }
         }
     }
 
-    /// Eliminates the border at a place; the last one takes that.
+    /// Eliminates the lot at a place; the last one takes that.
     fn end(&mut self, place: usize, carried: &mut Block) -> bool {
         let ended = self.open[place];
-        let per_pivot = 1.0 / ended.with[place];
-        if !per_pivot.is_finite() {
+        let mut inverse = ended.with[place];
+        if !invert(inverse.as_flattened_mut(), LANES, &mut self.swaps) {
             return false;
         }
-        let column = ended.columns[1].map(|x| x * per_pivot);
+        let column = ended.columns[1].map(|row| times_square(&row, &inverse));
         let (from, count) = (self.others.len(), self.open.len());
         for (k, open) in self
             .open
@@ -229,24 +238,31 @@ impl Border {
             .enumerate()
             .filter(|(k, _)| *k != place)
         {
-            let part = open.with[place] * per_pivot;
+            let part = open.with[place].map(|row| times_square(&row, &inverse));
             for (with, taken) in open.with.iter_mut().zip(&ended.with).take(count) {
-                *with -= part * taken;
+                for (with, part) in with.iter_mut().zip(&part) {
+                    take(with, &times_square(part, taken));
+                }
             }
             for i in 0..3 {
-                open.rows[1][i] -= part * ended.rows[1][i];
-                open.columns[1][i] -= column[i] * ended.with[k];
+                for (lane, part) in part.iter().enumerate() {
+                    open.rows[1][i][lane] -= dot(part, &ended.rows[1][i]);
+                }
+                take(
+                    &mut open.columns[1][i],
+                    &times_square(&column[i], &ended.with[k]),
+                );
             }
-            self.others.push((open.border, part, ended.with[k]));
+            self.others.push((open.lot, part, ended.with[k]));
         }
         for i in 0..3 {
             for j in 0..3 {
-                carried[3 * i + j] += column[i] * ended.rows[1][j];
+                carried[3 * i + j] += dot(&column[i], &ended.rows[1][j]);
             }
         }
         self.ends.push(End {
-            border: ended.border,
-            inverse: per_pivot,
+            lot: ended.lot,
+            inverse,
             column,
             row: ended.rows[1],
             others: [from, self.others.len()],
@@ -254,18 +270,19 @@ impl Border {
         self.open.swap_remove(place);
         for open in &mut self.open {
             open.with[place] = open.with[count - 1];
-            open.with[count - 1] = 0.0;
+            open.with[count - 1] = Square::default();
         }
         true
     }
 
     /// The right-hand sides of the borders, before `solve`, and how far they move, after it.
-    pub fn values(&mut self) -> &mut [f64] {
+    pub fn values(&mut self) -> &mut [Lanes] {
         &mut self.values
     }
 
     /// Overwrites the right-hand sides of nodes, with room for one behind the last, and borders by the
     /// solution.
+    #[inline(always)]
     pub fn solve(&mut self, line: &Line, x: &mut [f64]) {
         let Border {
             ties,
@@ -283,20 +300,21 @@ impl Border {
             let ([tie, end], [tie_end, end_end]) = (starts[node], starts[node + 1]);
             let here = triple(x, node);
             for tie in &ties[tie..tie_end] {
-                values[tie.border as usize] -= dot(&tie.row, &here);
+                add_moved(&mut values[tie.lot as usize], &tie.row, &here.map(|x| -x));
             }
-            let mut next = times(&gain[node], &here);
+            let mut next = times(&gain[node], &here).map(|x| -x);
             for end in &ends[end..end_end] {
-                let value = values[end.border as usize];
-                for (border, part, _) in &others[end.others[0]..end.others[1]] {
-                    values[*border as usize] -= part * value;
+                let value = values[end.lot as usize];
+                for (lot, part, _) in &others[end.others[0]..end.others[1]] {
+                    take(
+                        &mut values[*lot as usize],
+                        &part.map(|row| dot(&row, &value)),
+                    );
                 }
-                for i in 0..3 {
-                    next[i] += end.column[i] * value;
-                }
+                take_moved(&mut next, &end.column, &value);
             }
             for i in 0..3 {
-                x[3 * node + 3 + i] -= next[i];
+                x[3 * node + 3 + i] += next[i];
             }
         }
         x[3 * count..3 * count + 3].fill(0.0);
@@ -304,22 +322,73 @@ impl Border {
             let ([tie, end], [tie_end, end_end]) = (starts[node], starts[node + 1]);
             let next = triple(x, node + 1);
             for end in ends[end..end_end].iter().rev() {
-                let mut value = values[end.border as usize] - dot(&end.row, &next);
-                for (border, _, with) in &others[end.others[0]..end.others[1]] {
-                    value -= with * values[*border as usize];
+                let mut value = values[end.lot as usize];
+                add_moved(&mut value, &end.row, &next.map(|x| -x));
+                for (lot, _, with) in &others[end.others[0]..end.others[1]] {
+                    take(
+                        &mut value,
+                        &with.map(|row| dot(&row, &values[*lot as usize])),
+                    );
                 }
-                values[end.border as usize] = value * end.inverse;
+                values[end.lot as usize] = end.inverse.map(|row| dot(&row, &value));
             }
-            let mut left = times(&line.upper[node], &next);
+            let mut here = triple(x, node);
+            let pushed = times(&line.upper[node], &next);
+            for i in 0..3 {
+                here[i] -= pushed[i];
+            }
             for tie in &ties[tie..tie_end] {
-                let value = values[tie.border as usize];
-                for i in 0..3 {
-                    left[i] += tie.column[i] * value;
-                }
+                take_moved(&mut here, &tie.column, &values[tie.lot as usize]);
             }
-            let here = std::array::from_fn(|i| x[3 * node + i] - left[i]);
             let found = times(&inverse[node], &here);
             x[3 * node..3 * node + 3].copy_from_slice(&found);
+        }
+    }
+}
+
+/// a·b.
+#[inline(always)]
+fn dot(a: &Lanes, b: &Lanes) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
+}
+
+/// a −= b.
+#[inline(always)]
+fn take(a: &mut Lanes, b: &Lanes) {
+    for lane in 0..LANES {
+        a[lane] -= b[lane];
+    }
+}
+
+/// A row times a square.
+#[inline(always)]
+fn times_square(row: &Lanes, square: &Square) -> Lanes {
+    std::array::from_fn(|lane| {
+        row[0] * square[0][lane]
+            + row[1] * square[1][lane]
+            + row[2] * square[2][lane]
+            + row[3] * square[3][lane]
+    })
+}
+
+/// to += sign aᵀ v of each lane.
+#[inline(always)]
+fn add_turned(to: &mut Sway, sign: f64, a: &Block, v: &Sway) {
+    for i in 0..3 {
+        let [p, q, r] = [sign * a[i], sign * a[3 + i], sign * a[6 + i]];
+        for lane in 0..LANES {
+            to[i][lane] += p * v[0][lane] + q * v[1][lane] + r * v[2][lane];
+        }
+    }
+}
+
+/// to += sign aᵀ b of all pairs of lanes.
+#[inline(always)]
+fn add_square(to: &mut Square, sign: f64, a: &Sway, b: &Sway) {
+    for (lane, to) in to.iter_mut().enumerate() {
+        let [p, q, r] = [sign * a[0][lane], sign * a[1][lane], sign * a[2][lane]];
+        for other in 0..LANES {
+            to[other] += p * b[0][other] + q * b[1][other] + r * b[2][other];
         }
     }
 }

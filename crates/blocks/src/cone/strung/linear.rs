@@ -1,23 +1,24 @@
 //! The linear system of a step: contacts are eliminated, the chain is factored.
 
-use super::super::block::{Block, dot, inverse, invert, product, subtract, times};
+use super::super::block::{Block, inverse, invert, product, subtract, times};
 use super::super::dense::triple;
 use super::border::Pulls;
-use super::{Bead, Strung, add_to_nodes, at_nodes};
+use super::{Bead, LANES, Strung, Sway, add_moved, add_to_nodes, at_nodes, take_moved};
 
 impl Strung {
     /// Makes `(Y + Z D) δ = r` ready to be solved, with Y and Z of each contact. False if it is
     /// singular.
-    pub(super) fn load(&mut self, softs: &[Block], slopes: &[Block]) -> bool {
+    #[inline(always)]
+    pub fn load(&mut self, softs: &[Block], slopes: &[Block]) -> bool {
         self.loaded.copy(&self.line);
         self.solved.clear();
         self.gains.resize(self.reaches.len(), [[0.0; 9]; 2]);
         self.pulls.clear();
-        self.pulls.resize(self.sways.len(), [0.0; 3]);
+        self.pulls.resize(self.sways.len(), [[0.0; LANES]; 3]);
         let mut beads = 0..self.beads.len();
         let pulls = match beads.all(|bead| self.eliminate(bead, softs, slopes)) {
             true => Pulls {
-                borders: &self.borders,
+                lots: &self.lots,
                 reaches: &self.reaches,
                 sways: &self.sways,
                 pulls: &self.pulls,
@@ -29,6 +30,7 @@ impl Strung {
     }
 
     /// N, N Z B and N Z V of a link, and what it leaves on the chain.
+    #[inline(always)]
     fn eliminate(&mut self, index: usize, softs: &[Block], slopes: &[Block]) -> bool {
         let bead = self.beads[index];
         if bead.count == 1 {
@@ -70,11 +72,8 @@ impl Strung {
                     }
                 }
                 for side in 0..bead.sides {
-                    let part = times(&nz, &self.sways[bead.sways + l * bead.sides + side]);
-                    let pull = &mut self.pulls[pulls + side];
-                    for (p, x) in pull.iter_mut().zip(part) {
-                        *p += x;
-                    }
+                    let sway = &self.sways[bead.sways + l * bead.sides + side];
+                    add_pull(&mut self.pulls[pulls + side], &nz, sway);
                 }
             }
             self.put_gain(&bead, k, gain);
@@ -83,6 +82,7 @@ impl Strung {
     }
 
     /// The same for a link with one contact, which most have.
+    #[inline(always)]
     fn eliminate_one(&mut self, bead: &Bead, y: &Block, z: &Block) -> bool {
         // What is apart does not push the chain.
         if *z == [0.0; 9] {
@@ -104,7 +104,7 @@ impl Strung {
         self.solved.extend_from_slice(&n);
         let nz = product(&n, z);
         for at in bead.sways..bead.sways + bead.sides {
-            self.pulls[at] = times(&nz, &self.sways[at]);
+            add_pull(&mut self.pulls[at], &nz, &self.sways[at]);
         }
         let [one, two] = &self.reaches[bead.first];
         let gain = [product(&nz, one), product(&nz, two)];
@@ -125,11 +125,12 @@ impl Strung {
         }
     }
 
-    /// Overwrites r by δ.
-    pub(super) fn solve_linear(&mut self, r: &mut [f64]) {
+    /// Overwrites r by δ of the system that was loaded.
+    #[inline(always)]
+    pub fn solve_linear(&mut self, r: &mut [f64]) {
         self.nodes.fill(0.0);
         let values = self.border.values();
-        values.fill(0.0);
+        values.fill([0.0; LANES]);
         let mut at = 0;
         for bead in &self.beads {
             let size = 3 * bead.count;
@@ -155,7 +156,7 @@ impl Strung {
                 );
                 for side in 0..bead.sides {
                     let sway = &self.sways[bead.sways + k * bead.sides + side];
-                    values[self.borders[bead.borders + side] as usize] += dot(sway, &y);
+                    add_moved(&mut values[self.lots[bead.lots + side] as usize], sway, &y);
                 }
             }
         }
@@ -167,15 +168,24 @@ impl Strung {
                 let mut more = at_nodes(&self.nodes, bead.node, &self.gains[contact]);
                 for side in 0..bead.sides {
                     let pull = &self.pulls[bead.sways + k * bead.sides + side];
-                    let value = values[self.borders[bead.borders + side] as usize];
-                    for i in 0..3 {
-                        more[i] -= pull[i] * value;
-                    }
+                    let value = &values[self.lots[bead.lots + side] as usize];
+                    take_moved(&mut more, pull, value);
                 }
                 for i in 0..3 {
                     r[3 * contact + i] += more[i];
                 }
             }
+        }
+    }
+}
+
+/// Adds N Z of a contact times V.
+#[inline(always)]
+fn add_pull(pull: &mut Sway, nz: &Block, sway: &Sway) {
+    for i in 0..3 {
+        let [a, b, c] = [nz[3 * i], nz[3 * i + 1], nz[3 * i + 2]];
+        for lane in 0..LANES {
+            pull[i][lane] += a * sway[0][lane] + b * sway[1][lane] + c * sway[2][lane];
         }
     }
 }
