@@ -278,10 +278,17 @@ impl Dual {
     /// Coordinates at the iterate, and the right-hand sides of their rows. Returns the
     /// largest violation of limits and held friction, m.
     pub(super) fn axis_sides(&mut self, model: &Model, work: &[NewtonBlock], h: f64) -> f64 {
-        let mut worst = 0.0f64;
         for row in &mut self.axes {
             let (a, b) = carried(&model.joints[row.joint], work);
             row.x = unwrap(row.kind, row.kind.value(&a, &b), row.start);
+        }
+        self.law_sides(h)
+    }
+
+    /// The same where the coordinates are known.
+    pub(super) fn law_sides(&mut self, h: f64) -> f64 {
+        let mut worst = 0.0f64;
+        for row in &self.axes {
             let (added, side) = row.equation(h);
             self.lambda[row.row] = side;
             if added == 0.0 {

@@ -16,6 +16,8 @@ pub(super) struct Asked {
     islands: Vec<u32>,
     /// Their joints, in stretches.
     joints: Vec<Range<usize>>,
+    /// Whether no joint of the others has rows that are measured for all at once.
+    plain: bool,
     /// Of each body: whether it is one of theirs; and of each block, whether it has one.
     bodies: Vec<bool>,
     blocks: Vec<bool>,
@@ -46,6 +48,9 @@ impl Dual {
         for stretch in joints.chunk_by(|a, b| a + 1 == *b) {
             asked.joints.push(stretch[0]..stretch[0] + stretch.len());
         }
+        let squares = |joint: &usize| self.joints[*joint].squares.1 > 0;
+        let (theirs, all) = (joints.iter(), 0..self.joints.len());
+        asked.plain = theirs.filter(|j| squares(j)).count() == all.filter(squares).count();
         for rows in joints.iter().map(|&joint| &self.joints[joint]) {
             for body in [&rows.a, &rows.b].into_iter().filter_map(SideRows::body) {
                 asked.bodies[body] = true;
@@ -74,13 +79,31 @@ impl Dual {
             self.solve();
             return;
         };
+        self.measure_asked(&asked, model, work);
+        self.axis_sides(model, work, h);
+        self.solve_asked(asked);
+    }
+
+    /// As `violation` and `solve`, where these came before and only coordinates have changed what they
+    /// do since. What mechanisms without coordinates answered stays.
+    pub(crate) fn solve_again(&mut self, model: &Model, work: &[NewtonBlock], h: f64) {
+        let Some(asked) = self.asked.take_if(|asked| asked.plain) else {
+            self.violation(model, work, h);
+            self.solve();
+            return;
+        };
+        self.measure_asked(&asked, model, work);
+        self.law_sides(h);
+        self.solve_asked(asked);
+    }
+
+    /// The violation of the rows of joints that are asked.
+    fn measure_asked(&mut self, asked: &Asked, model: &Model, work: &[NewtonBlock]) {
         self.squares.measure(self.level, work, &mut self.lambda);
         self.axles.measure(&self.ports, &mut self.lambda);
         self.each_of(&asked.joints, |joints, range, ports, lambda| {
             joints.violation(range, (model, work), ports, lambda)
         });
-        self.axis_sides(model, work, h);
-        self.solve_asked(asked);
     }
 
     /// As `drift` and `solve`, for a trial.

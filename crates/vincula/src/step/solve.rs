@@ -399,8 +399,7 @@ fn settle_axes(model: &Model, work: &mut Workspace, h: f64, early: bool) -> Resu
         if !work.dual.decide_axes(h, early)? {
             break;
         }
-        work.dual.violation(model, &work.newton, h);
-        work.dual.solve();
+        work.dual.solve_again(model, &work.newton, h);
     }
     Ok(())
 }

@@ -128,8 +128,7 @@ fn project_velocity(
         previous = drift;
         work.dual.solve();
         while pass == 0 && work.dual.release_limits(scheme.h)? {
-            work.dual.drift(&work.newton, scheme.h);
-            work.dual.solve();
+            work.dual.try_rates(&work.newton, scheme.h);
         }
         let first = pass == 0 && !ahead;
         work.apply_dual(first);

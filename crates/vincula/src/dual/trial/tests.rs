@@ -1,7 +1,9 @@
+use crate::dual::axes::Mode;
 use crate::prelude::*;
 
-/// Pairs of rods on hinges, of which every third has limits that it has reached, or friction.
-fn pairs() -> Model {
+/// Pairs of rods on hinges, of which every third has limits that it has reached, or friction. The
+/// others may be on ball joints.
+fn pairs(balls: bool) -> Model {
     let mut builder = ModelBuilder::new();
     let half_extents = DVec3::new(0.5, 0.1, 0.05);
     for k in 0..20 {
@@ -16,6 +18,7 @@ fn pairs() -> Model {
         builder.joint(match k % 6 {
             0 => joint.limits(0, -0.1, 0.0),
             3 => joint.friction(0, 2.0),
+            _ if balls => JointDef::ball(format!("ball {k}"), a, b, at),
             _ => joint,
         });
     }
@@ -25,7 +28,7 @@ fn pairs() -> Model {
 
 #[test]
 fn a_trial_finds_of_mechanisms_that_may_give_way_what_a_whole_solve_finds() {
-    let model = pairs();
+    let model = pairs(false);
     let (mut work, control) = (
         Workspace::new(&model, Settings::default()),
         Control::new(&model),
@@ -73,5 +76,43 @@ fn a_trial_finds_of_mechanisms_that_may_give_way_what_a_whole_solve_finds() {
         let (trial, whole) = (find(true), find(false));
         assert!(whole.iter().any(|x| x.abs() > 1e-3), "{whole:?}");
         assert_eq!(trial, whole);
+    }
+}
+
+#[test]
+fn solving_again_finds_what_solving_all_finds() {
+    for balls in [false, true] {
+        let model = pairs(balls);
+        let (mut work, control) = (
+            Workspace::new(&model, Settings::default()),
+            Control::new(&model),
+        );
+        let (mut state, h) = (model.initial_state(), 0.01);
+        for _ in 0..3 {
+            step(&model, &mut state, &control, &mut work, h).unwrap();
+        }
+        let Workspace { dual, newton, .. } = &mut work;
+        assert_eq!(dual.asked.as_ref().map(|asked| asked.plain), Some(balls));
+        for (k, n) in newton.iter_mut().enumerate() {
+            for lane in 0..8 {
+                n.t[2][lane] += 1e-3 * (3.0 * (8 * k + lane) as f64).sin();
+            }
+            dual.find_places(k, n);
+        }
+        dual.violation(&model, newton, h);
+        dual.solve();
+        let before = dual.lambda.clone();
+        for k in 0..dual.axes.len() {
+            dual.axes[k].mode = Mode::Free;
+            dual.alter(k);
+        }
+        dual.replace_compliance(|row| 1e3 * row.unit);
+        dual.refactor_altered().unwrap();
+        dual.solve_again(&model, newton, h);
+        let again = dual.lambda.clone();
+        dual.violation(&model, newton, h);
+        dual.solve();
+        assert_ne!(before, again);
+        assert_eq!(dual.lambda, again);
     }
 }
