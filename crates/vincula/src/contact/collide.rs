@@ -326,8 +326,7 @@ impl Narrow {
     pub fn touch(&mut self, one: Placed, two: Placed, reach: f64, out: &mut Vec<Touch>) -> bool {
         let spines = (one.form.spine(&one.pose), two.form.spine(&two.pose));
         if let (Some(first), Some(second)) = spines {
-            touch_spines(&first, &second, reach, out);
-            return false;
+            return touch_spines(&first, &second, reach, out);
         }
         let drums = (one.form.drum(&one.pose), two.form.drum(&two.pose));
         let closest = match (spines, drums) {
@@ -360,7 +359,8 @@ impl Narrow {
             _ => {
                 if let (Some(first), Some(second)) = (one.form.shape(), two.form.shape()) {
                     let places = [&one.pose, &two.pose].map(place);
-                    self.touch_convex([first, second], places, [None, None], reach, 0, out);
+                    let shapes = [first, second];
+                    return self.touch_convex(shapes, places, [None, None], reach, 0, out);
                 }
             }
         }
@@ -464,6 +464,7 @@ impl Narrow {
         }
     }
 
+    /// Points of two convex shapes. True when these are known to be farther apart.
     fn touch_convex(
         &mut self,
         shapes: [&dyn ParryShape; 2],
@@ -472,13 +473,15 @@ impl Narrow {
         reach: f64,
         number: u32,
         out: &mut Vec<Touch>,
-    ) {
+    ) -> bool {
         // A manifold of the past would save work, but then the result would depend on it.
         self.manifold.clear();
         self.manifold.local_n1 = DVec3::ZERO;
         let relative = places[0].inv_mul(&places[1]);
         if needs_shrinking(shapes) {
-            self.clip_shrunk(&relative, shapes, sides, reach);
+            if self.clip_shrunk(&relative, shapes, sides, reach) {
+                return true;
+            }
         } else {
             let manifold = &mut self.manifold;
             let [one, two] = shapes;
@@ -486,12 +489,12 @@ impl Narrow {
                 &relative, one, two, sides[0], sides[1], reach, manifold,
             );
             if found.is_err() {
-                return;
+                return false;
             }
         }
         let normal = places[0].rotation * self.manifold.local_n1;
         if !((normal.length_squared() - 1.0).abs() < 1e-6) {
-            return;
+            return false;
         }
         let normal = normal.normalize();
         for point in &self.manifold.points {
@@ -503,18 +506,20 @@ impl Narrow {
                 out.push(touch);
             }
         }
+        false
     }
 
-    /// The manifold of two shapes along the normal that their shrunk cores have.
+    /// The manifold of two shapes along the normal that their shrunk cores have. True when they are
+    /// known to be farther apart than `reach`.
     fn clip_shrunk(
         &mut self,
         relative: &Place,
         shapes: [&dyn ParryShape; 2],
         sides: [Option<&dyn NormalConstraints>; 2],
         reach: f64,
-    ) {
+    ) -> bool {
         let [Some((one, round_one)), Some((two, round_two))] = shapes.map(features) else {
-            return;
+            return false;
         };
         let cores = [(one, shapes[0]), (two, shapes[1])].map(|(map, shape)| Core {
             map,
@@ -526,11 +531,12 @@ impl Narrow {
         let Some((p1, p2, direction)) =
             normal_of_cores(relative, cores, reach + round, round > 0.0)
         else {
-            return;
+            // What is rounded was not shrunk.
+            return round > 0.0;
         };
         let (mut n1, mut n2) = (direction, relative.rotation.inverse() * -direction);
         if !(sides[0], sides[1]).project_local_normals(relative, &mut n1, &mut n2) {
-            return;
+            return false;
         }
         let manifold = &mut self.manifold;
         if shapes.iter().all(|shape| shape.as_ball().is_none()) {
@@ -559,6 +565,7 @@ impl Narrow {
             point.local_p2 += n2 * round_two;
         }
         (manifold.local_n1, manifold.local_n2) = (n1, n2);
+        false
     }
 
     /// When two forms that move by `motion` relative to each other come within `distance`, as

@@ -35,8 +35,9 @@ impl Spine {
     }
 }
 
-/// Appends the points of two spines that are closer than `reach`, m.
-pub(crate) fn touch_spines(one: &Spine, two: &Spine, reach: f64, out: &mut Vec<Touch>) {
+/// Appends the points of two spines that are closer than `reach`, m. True when there are none.
+pub(crate) fn touch_spines(one: &Spine, two: &Spine, reach: f64, out: &mut Vec<Touch>) -> bool {
+    let known = out.len();
     let middle = closest(one, two);
     push(one, two, middle, reach, 0, out);
     let ends = [one.nearest(two.a), one.nearest(two.b)];
@@ -46,6 +47,7 @@ pub(crate) fn touch_spines(one: &Spine, two: &Spine, reach: f64, out: &mut Vec<T
             push(one, two, place, reach, 1 + k as u64, out);
         }
     }
+    out.len() == known
 }
 
 /// Places s, t on two segments where they are closest: the minimum of |p(s) − q(t)|², first
