@@ -51,14 +51,28 @@ pub(crate) struct Broad {
 }
 
 impl Broad {
-    /// Calls `visit(i, j)` with i < j once for each pair of some of the boxes that overlap; boxes
-    /// without end take no part.
-    pub fn pairs(&mut self, bounds: &[Bounds], some: &[u32], mut visit: impl FnMut(u32, u32)) {
-        self.file(bounds, some);
+    /// Calls `visit(i, j)` with i < j once for each pair of the boxes that were filed that overlap;
+    /// boxes without end take no part.
+    pub fn pairs(&self, mut visit: impl FnMut(u32, u32)) {
         for (level, grid) in self.grids.iter().enumerate() {
             grid.pairs(&mut visit);
             for coarser in &self.grids[level + 1..] {
                 grid.pairs_with(coarser, &mut visit);
+            }
+        }
+    }
+
+    /// Calls `visit(i, j)` with i < j for each box that was filed and meets this one, which was not.
+    pub fn pairs_of(&self, index: u32, bounds: &Bounds, mut visit: impl FnMut(u32, u32)) {
+        let one = Entry {
+            key: 0,
+            index,
+            bounds: *bounds,
+        };
+        for grid in &self.grids {
+            match grid.is_wide(bounds) {
+                true => meet(&one, grid.entries.iter(), &mut visit),
+                false => grid.pairs_of(&one, &mut visit),
             }
         }
     }
@@ -146,18 +160,26 @@ impl Grid {
 
     /// Pairs of a box of this grid and one of a coarser grid.
     fn pairs_with(&self, coarser: &Grid, visit: &mut impl FnMut(u32, u32)) {
-        if coarser.entries.len() <= FEW {
-            self.entries
-                .iter()
-                .for_each(|one| meet(one, coarser.entries.iter(), visit));
-            return;
-        }
         for one in &self.entries {
-            for [from, to] in coarser.rows(&one.bounds) {
-                let start = coarser.entries.partition_point(|e| e.key < from);
-                let row = coarser.entries[start..].iter();
-                meet(one, row.take_while(|e| e.key <= to), visit);
+            match coarser.entries.len() <= FEW {
+                true => meet(one, coarser.entries.iter(), visit),
+                false => coarser.pairs_of(one, visit),
             }
+        }
+    }
+
+    /// Whether it is less work to look at all boxes than at the rows that may hold one which meets this.
+    fn is_wide(&self, bounds: &Bounds) -> bool {
+        let count = self.entries.len();
+        count <= FEW || self.rows(bounds).nth(count).is_some()
+    }
+
+    /// Pairs of a box of this grid and one that is not in it.
+    fn pairs_of(&self, one: &Entry, visit: &mut impl FnMut(u32, u32)) {
+        let all = &self.entries;
+        for [from, to] in self.rows(&one.bounds) {
+            let start = all.partition_point(|e| e.key < from);
+            meet(one, all[start..].iter().take_while(|e| e.key <= to), visit);
         }
     }
 
@@ -172,7 +194,7 @@ impl Grid {
     /// Whether a box meets one of this grid.
     fn meets_any(&self, bounds: &Bounds) -> bool {
         let all = &self.entries;
-        if all.len() <= FEW || self.rows(bounds).nth(all.len()).is_some() {
+        if self.is_wide(bounds) {
             return all.iter().any(|entry| entry.bounds.meets(bounds));
         }
         self.rows(bounds).any(|[from, to]| {
@@ -217,7 +239,9 @@ mod tests {
     fn found(bounds: &[Bounds]) -> Vec<(u32, u32)> {
         let mut pairs = Vec::new();
         let all: Vec<u32> = (0..bounds.len() as u32).collect();
-        Broad::default().pairs(bounds, &all, |i, j| pairs.push((i, j)));
+        let mut filed = Broad::default();
+        filed.file(bounds, &all);
+        filed.pairs(|i, j| pairs.push((i, j)));
         pairs.sort_unstable();
         pairs
     }
@@ -250,9 +274,16 @@ mod tests {
             let (some, rest) = bounds.split_at(133);
             let mut filed = Broad::default();
             filed.file(some, &(0..133).collect::<Vec<u32>>());
-            for asked in rest {
-                let meets = some.iter().any(|one| one.meets(asked));
-                assert_eq!(filed.meets_any(asked), meets);
+            for (index, asked) in (133..).zip(rest) {
+                let met: Vec<(u32, u32)> = (0..133)
+                    .filter(|i| some[*i as usize].meets(asked))
+                    .map(|i| (i, index))
+                    .collect();
+                let mut pairs = Vec::new();
+                filed.pairs_of(index, asked, |i, j| pairs.push((i, j)));
+                pairs.sort_unstable();
+                assert_eq!(pairs, met);
+                assert_eq!(filed.meets_any(asked), !met.is_empty());
             }
         }
     }

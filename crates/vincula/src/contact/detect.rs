@@ -16,7 +16,6 @@ use std::cmp::Ordering;
 
 use glam::DVec3;
 
-use super::broad::Broad;
 use super::collide::{Form, Narrow, Placed, Touch, stays_apart};
 use super::memory::{Memory, Remembered};
 use super::placing::{Motion, Placing, Proxy};
@@ -35,7 +34,6 @@ const FEW: usize = 4;
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     narrow: Narrow,
-    broad: Broad,
     at: Placing,
     pairs: Vec<(u32, u32)>,
     touches: Vec<Touch>,
@@ -85,7 +83,7 @@ impl Scratch {
         let still = |proxy: &Proxy| !proxy.turns && proxy.motion == DVec3::ZERO;
         let (pairs, bounds) = (&mut self.pairs, &self.at.bounds);
         pairs.clear();
-        self.broad.pairs(bounds, &self.at.placed, |i, j| {
+        let mut visit = |i: u32, j: u32| {
             if may_touch(
                 model,
                 i,
@@ -95,7 +93,13 @@ impl Scratch {
             ) {
                 pairs.push((i, j));
             }
-        });
+        };
+        self.at.others.pairs(&mut visit);
+        // Those of a flock meet only others.
+        for &i in &self.at.placed[self.at.apart..] {
+            let others = &self.at.others;
+            others.pairs_of(i, &bounds[i as usize], &mut visit);
+        }
         for &i in &self.at.unbounded {
             for &j in &self.at.placed {
                 let below = !bounds[j as usize].is_finite();

@@ -54,8 +54,9 @@ pub(super) struct Placing {
     /// The body whose motion was found last.
     latest: Option<BodyId>,
     pub unbounded: Vec<u32>,
-    /// What leaves that pass through each other may meet.
-    others: Broad,
+    /// How many of these do not pass through each other, which come first, and all of them.
+    pub apart: usize,
+    pub others: Broad,
 }
 
 impl Placing {
@@ -77,7 +78,8 @@ impl Placing {
         self.unbounded.clear();
         self.placed.clear();
         self.placed.extend_from_slice(&flock.others);
-        for k in 0..self.placed.len() {
+        self.apart = self.placed.len();
+        for k in 0..self.apart {
             self.place_leaf(self.placed[k], model, state, h);
         }
         let Placing {
@@ -96,7 +98,7 @@ impl Placing {
         flock.each_near(state.blocks(), model.gravity, h, near, |leaf| {
             placed.push(leaf);
         });
-        for k in flock.others.len()..self.placed.len() {
+        for k in self.apart..self.placed.len() {
             self.place_leaf(self.placed[k], model, state, h);
         }
     }
