@@ -42,9 +42,9 @@ impl Couple {
     }
 
     fn put(&mut self, at: [usize; 6], block: &[f64; 36]) {
-        for (j, column) in self.columns.iter_mut().enumerate() {
+        for (column, entries) in self.columns.iter_mut().zip(block.chunks_exact(6)) {
             for i in 0..6 {
-                column[at[i]] = block[6 * i + j];
+                column[at[i]] = entries[i];
             }
         }
     }

@@ -1,9 +1,11 @@
 //! Bodies of one small mechanism, and how they answer together.
 
 use super::{Mover, Movers};
+use crate::kernel;
+use crate::math::dispatch::detected;
 use crate::math::small::*;
 
-/// Displacement and rotation per force and torque, row-major.
+/// Displacement and rotation per force and torque, column by column.
 pub(crate) type Block = [f64; 36];
 
 /// Movers of one mechanism: consecutive, with a 6×6 block for every pair.
@@ -34,18 +36,35 @@ pub(super) fn respond_cluster(
     motion: &mut [[V3; 2]],
 ) {
     let (first, count) = (cluster.first as usize, cluster.count as usize);
-    for row in 0..count {
-        let at = cluster.offset as usize + row * count;
-        let mut total = [[0.0; 3]; 2];
-        for (block, [force, torque]) in blocks[at..at + count].iter().zip(&wrench[first..]) {
+    let blocks = &blocks[cluster.offset as usize..][..count * count];
+    let range = first..first + count;
+    respond_all(
+        detected(),
+        blocks,
+        &wrench[range.clone()],
+        &mut motion[range],
+    );
+}
+
+kernel! {
+    fn respond_all(blocks: &[Block], wrench: &[[V3; 2]], motion: &mut [[V3; 2]]) = respond_each
+}
+
+#[inline(always)]
+fn respond_each(blocks: &[Block], wrench: &[[V3; 2]], motion: &mut [[V3; 2]]) {
+    for (blocks, motion) in blocks.chunks_exact(wrench.len()).zip(motion) {
+        let mut total = [0.0; 6];
+        for (block, [force, torque]) in blocks.iter().zip(wrench) {
             // Most are only near.
             if [force, torque] == [&[0.0; 3]; 2] {
                 continue;
             }
-            let [shift, turn] = times_block(block, force, torque);
-            total = [add(&total[0], &shift), add(&total[1], &turn)];
+            let moved = times_columns(block, force, torque);
+            for (total, moved) in total.iter_mut().zip(moved) {
+                *total += moved;
+            }
         }
-        motion[first + row] = total;
+        *motion = halves(&total);
     }
 }
 
@@ -55,7 +74,7 @@ pub(super) fn alone_block(mover: &Mover) -> Block {
     for i in 0..3 {
         block[7 * i] = mover.per_force;
         for j in 0..3 {
-            block[6 * (3 + i) + 3 + j] = mover.per_torque[3 * i + j];
+            block[6 * (3 + j) + 3 + i] = mover.per_torque[3 * i + j];
         }
     }
     block
@@ -63,12 +82,24 @@ pub(super) fn alone_block(mover: &Mover) -> Block {
 
 #[inline(always)]
 pub(super) fn times_block(block: &Block, force: &V3, torque: &V3) -> [V3; 2] {
-    let row = |k: usize| {
-        let b = &block[6 * k..6 * k + 6];
-        (b[0] * force[0] + b[1] * force[1] + b[2] * force[2])
-            + (b[3] * torque[0] + b[4] * torque[1] + b[5] * torque[2])
-    };
-    [[row(0), row(1), row(2)], [row(3), row(4), row(5)]]
+    halves(&times_columns(block, force, torque))
+}
+
+#[inline(always)]
+fn times_columns(block: &Block, f: &V3, t: &V3) -> [f64; 6] {
+    let mut moved = [0.0; 6];
+    for (k, moved) in moved.iter_mut().enumerate() {
+        let b = |column: usize| block[6 * column + k];
+        *moved =
+            (b(0) * f[0] + b(1) * f[1] + b(2) * f[2]) + (b(3) * t[0] + b(4) * t[1] + b(5) * t[2]);
+    }
+    moved
+}
+
+/// The shift and the turn of six numbers.
+#[inline(always)]
+fn halves(x: &[f64; 6]) -> [V3; 2] {
+    [[x[0], x[1], x[2]], [x[3], x[4], x[5]]]
 }
 
 impl Movers {
@@ -92,14 +123,14 @@ impl Movers {
     }
 }
 
-/// How a block moves under three wrenches, if it is symmetric: its rows serve as columns.
+/// How a block moves under three wrenches, if it is symmetric: its columns serve as rows.
 #[inline(always)]
 fn times_symmetric(block: &Block, wrenches: &[[f64; 6]; 3]) -> [[f64; 6]; 3] {
     let mut moved = [[0.0; 6]; 3];
-    for (c, column) in block.chunks_exact(6).enumerate() {
+    for c in 0..6 {
         for (moved, wrench) in moved.iter_mut().zip(wrenches) {
             for k in 0..6 {
-                moved[k] += column[k] * wrench[c];
+                moved[k] += block[6 * k + c] * wrench[c];
             }
         }
     }

@@ -81,8 +81,8 @@ kernel! {
 fn pull_all_six(levers: &[Lever], forces: &[[f64; 6]], block: &mut Block) {
     for Lever { row, by } in levers {
         let forces = &forces[*row as usize];
-        for (line, by) in block.chunks_exact_mut(6).zip(by) {
-            for (entry, force) in line.iter_mut().zip(forces) {
+        for (column, force) in block.chunks_exact_mut(6).zip(forces) {
+            for (entry, by) in column.iter_mut().zip(by) {
                 *entry -= by * force;
             }
         }

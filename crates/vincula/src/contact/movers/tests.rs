@@ -112,7 +112,7 @@ impl Movers {
                     false => [0.0; 36],
                 };
                 for (k, entry) in block.iter_mut().enumerate() {
-                    *entry += way[target][k / 6] * way[source][k % 6];
+                    *entry += way[target][k % 6] * way[source][k / 6];
                 }
                 self.blocks.push(block);
             }
