@@ -76,6 +76,7 @@ mod threads;
 pub mod tree;
 pub mod tridiagonal;
 mod twisted;
+mod vectors;
 
 pub use bridge::{Bridge, Tie, Twin};
 pub use choice::direct_solver;

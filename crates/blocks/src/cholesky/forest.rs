@@ -98,6 +98,7 @@ impl Forest {
     }
 
     /// The rows below a supernode as its part counts them.
+    #[inline]
     pub fn local_rows(&self, s: usize) -> &[u32] {
         &self.local[self.local_starts[s]..self.local_starts[s + 1]]
     }

@@ -114,6 +114,7 @@ impl Room {
 }
 
 /// Columns of a supernode, and rows below them.
+#[inline]
 pub(super) fn shape(symbolic: &Supernodes, s: usize) -> [usize; 2] {
     let width = symbolic.supernode_end()[s] - symbolic.supernode_begin()[s];
     [width, symbolic.rows_below(s).len()]

@@ -13,6 +13,7 @@ use super::fronts::shape;
 use super::halves::TOP;
 use super::supernodes::Supernodes;
 use crate::threads::both;
+use crate::vectors::with_vectors;
 
 /// The vectors of one part.
 #[derive(Clone, Debug, Default)]
@@ -103,6 +104,11 @@ impl Cholesky {
 
     /// `x ← L⁻¹ x` for the columns of one part.
     fn forward(&self, part: usize, ways: &Ways, vectors: &mut Vectors) {
+        with_vectors(|| self.go_forward(part, ways, vectors));
+    }
+
+    #[inline(always)]
+    fn go_forward(&self, part: usize, ways: &Ways, vectors: &mut Vectors) {
         let Vectors { x, sums } = vectors;
         let first = self.forest.rows[part];
         for s in ways.of(part) {
@@ -127,6 +133,11 @@ impl Cholesky {
 
     /// `x ← L⁻ᵀ D⁻¹ x` for the columns of one part.
     fn backward(&self, part: usize, ways: &Ways, vectors: &mut Vectors) {
+        with_vectors(|| self.go_backward(part, ways, vectors));
+    }
+
+    #[inline(always)]
+    fn go_backward(&self, part: usize, ways: &Ways, vectors: &mut Vectors) {
         let Vectors { x, sums } = vectors;
         let first = self.forest.rows[part];
         for s in ways.of(part).rev() {
@@ -147,11 +158,13 @@ impl Cholesky {
     }
 
     /// The columns of a supernode, one after the other.
+    #[inline(always)]
     fn columns(&self, s: usize) -> std::slice::ChunksExact<'_, f64> {
         let [width, below] = shape(&self.symbolic, s);
         self.factors_of(s).chunks_exact(width + below)
     }
 
+    #[inline(always)]
     fn factors_of(&self, s: usize) -> &[f64] {
         let [width, below] = shape(&self.symbolic, s);
         let first = self.symbolic.col_ptr_for_val()[s];
@@ -161,7 +174,7 @@ impl Cholesky {
 
 /// Adds the rows below the triangle of some columns, each times its x, to the sums: three columns at
 /// a time, in the order that one after the other would have.
-#[inline]
+#[inline(always)]
 fn add_columns(columns: &[f64], width: usize, x: &[f64], sums: &mut [f64]) {
     let height = width + sums.len();
     let mut threes = x.chunks_exact(3);
@@ -169,10 +182,7 @@ fn add_columns(columns: &[f64], width: usize, x: &[f64], sums: &mut [f64]) {
     for (x, block) in threes.by_ref().zip(blocks.by_ref()) {
         let (a, rest) = block.split_at(height);
         let (b, c) = rest.split_at(height);
-        let lines = a[width..].iter().zip(&b[width..]).zip(&c[width..]);
-        for (sum, ((a, b), c)) in sums.iter_mut().zip(lines) {
-            *sum = ((*sum + a * x[0]) + b * x[1]) + c * x[2];
-        }
+        add_three([&a[width..], &b[width..], &c[width..]], x, sums);
     }
     let left = blocks.remainder().chunks_exact(height);
     for (x, column) in threes.remainder().iter().zip(left) {
@@ -182,8 +192,27 @@ fn add_columns(columns: &[f64], width: usize, x: &[f64], sums: &mut [f64]) {
     }
 }
 
+/// Adds three columns, each times its x: four rows at a time, because columns are short.
+#[inline(always)]
+fn add_three([a, b, c]: [&[f64]; 3], x: &[f64], sums: &mut [f64]) {
+    let add = |sum: f64, [a, b, c]: [f64; 3]| ((sum + a * x[0]) + b * x[1]) + c * x[2];
+    let fours = [a, b, c].map(|column| column.chunks_exact(4));
+    let [left_a, left_b, left_c] = fours.clone().map(|four| four.remainder());
+    let [fours_a, fours_b, fours_c] = fours;
+    let mut targets = sums.chunks_exact_mut(4);
+    for (((sums, a), b), c) in targets.by_ref().zip(fours_a).zip(fours_b).zip(fours_c) {
+        for k in 0..4 {
+            sums[k] = add(sums[k], [a[k], b[k], c[k]]);
+        }
+    }
+    let left = left_a.iter().zip(left_b).zip(left_c);
+    for (sum, ((a, b), c)) in targets.into_remainder().iter_mut().zip(left) {
+        *sum = add(*sum, [*a, *b, *c]);
+    }
+}
+
 /// The product of two vectors, in four sums that do not wait for each other.
-#[inline]
+#[inline(always)]
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 4];
     let (fours_a, fours_b) = (a.chunks_exact(4), b.chunks_exact(4));

@@ -16,7 +16,9 @@
 
 use super::block::{dot, minus, times};
 use super::dense::{ConeReport, triple};
-use super::{solve_block_near, violation};
+use super::local::{Local, begin};
+use super::slides::Slides;
+use super::violation;
 
 /// A problem without its matrix.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +27,8 @@ pub struct Products<'a> {
     pub own: &'a [[f64; 9]],
     /// Slip without λ.
     pub free: &'a [f64],
+    /// D times the first guess.
+    pub first: &'a [f64],
     /// Coefficients of friction.
     pub mu: &'a [f64],
     /// Error of a slip that does not matter, if the violation is below a thousandth.
@@ -106,7 +110,8 @@ impl Accelerated {
             iterate.reset(lambda.len());
         }
         self.now.lambda.copy_from_slice(lambda);
-        slip(problem, &mut self.now, product);
+        self.now.slip.copy_from_slice(problem.first);
+        add_free(problem, &mut self.now);
         self.before.copy(&self.now);
         self.best.copy(&self.now);
         let mut report = ConeReport {
@@ -191,6 +196,7 @@ impl Accelerated {
     }
 
     fn ask(&mut self, problem: &Products<'_>) {
+        let mut slides = Slides::default();
         for (k, w) in problem.own.iter().enumerate() {
             let (y, u) = (triple(&self.ahead.lambda, k), triple(&self.ahead.slip, k));
             // Apart and without force, as most of what is only near.
@@ -201,9 +207,13 @@ impl Accelerated {
             let w = w.map(|x| self.bound * x);
             let b = minus(&u, &times(&w, &y));
             let ratio = ((u[1] * u[1] + u[2] * u[2]) / (y[1] * y[1] + y[2] * y[2])).sqrt();
-            let next = solve_block_near(&w, &b, problem.mu[k], ratio);
-            self.now.lambda[3 * k..3 * k + 3].copy_from_slice(&next);
+            let lambda = &mut self.now.lambda;
+            match begin(&w, &b, problem.mu[k], ratio) {
+                Local::Known(next) => lambda[3 * k..3 * k + 3].copy_from_slice(&next),
+                Local::Slides(sliding) => slides.add(k, &sliding, lambda),
+            }
         }
+        slides.finish(&mut self.now.lambda);
     }
 }
 
@@ -214,6 +224,10 @@ fn slip(
     product: &mut dyn FnMut(&[f64], &mut [f64]),
 ) {
     product(&iterate.lambda, &mut iterate.slip);
+    add_free(problem, iterate);
+}
+
+fn add_free(problem: &Products<'_>, iterate: &mut Iterate) {
     for (u, b) in iterate.slip.iter_mut().zip(problem.free) {
         *u += b;
     }
@@ -285,6 +299,7 @@ mod tests {
         let problem = Products {
             own: &own,
             free: &dense.free,
+            first: &vec![0.0; rows],
             mu: &dense.mu,
             slack: 0.0,
         };

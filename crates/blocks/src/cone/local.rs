@@ -17,12 +17,42 @@ pub fn solve_block(w: &[f64; 9], b: &Triple, mu: f64) -> Triple {
 /// is known. The guess saves time only.
 #[inline]
 pub fn solve_block_near(w: &[f64; 9], b: &Triple, mu: f64, ratio: f64) -> Triple {
+    match begin(w, b, mu, ratio) {
+        Local::Known(lambda) => lambda,
+        Local::Slides(sliding) => sliding.solve(),
+    }
+}
+
+/// What is known of a block without a search.
+pub(super) enum Local {
+    /// Its impulse.
+    Known(Triple),
+    /// That it slides.
+    Slides(Sliding),
+}
+
+/// A block that slides: `(S + s) λ_t = r`.
+pub(super) struct Sliding {
+    /// S: first, mixed and second entry.
+    pub s: [f64; 3],
+    pub r: [f64; 2],
+    pub mu: f64,
+    /// The normal impulse without friction, and what friction takes from it.
+    pub rest: f64,
+    pub w: [f64; 2],
+    /// An idea of the root.
+    pub guess: f64,
+}
+
+/// Whether a block is apart, sticks or slides.
+#[inline(always)]
+pub(super) fn begin(w: &[f64; 9], b: &Triple, mu: f64, ratio: f64) -> Local {
     if b[0] >= 0.0 {
-        return [0.0; 3];
+        return Local::Known([0.0; 3]);
     }
     let normal = 1.0 / w[0];
     if mu <= 0.0 {
-        return [-b[0] * normal, 0.0, 0.0];
+        return Local::Known([-b[0] * normal, 0.0, 0.0]);
     }
     // S = W_tt − w wᵀ/W_nn and r = −b_t + w b_n/W_nn.
     let (wx, wy) = (w[1] * normal, w[2] * normal);
@@ -37,71 +67,82 @@ pub fn solve_block_near(w: &[f64; 9], b: &Triple, mu: f64, ratio: f64) -> Triple
         );
         let n = pressure(x, y);
         if n >= 0.0 && x * x + y * y <= mu * mu * n * n {
-            return [n, x, y];
+            return Local::Known([n, x, y]);
         }
     }
-    slide(&s, &r, mu, -b[0] * normal, [wx, wy], ratio)
+    Local::Slides(Sliding {
+        s,
+        r,
+        mu,
+        rest: -b[0] * normal,
+        w: [wx, wy],
+        guess: ratio,
+    })
 }
 
 /// Steps of the root search; Newton's method takes two or three from a good guess, halving at
 /// most all of them.
-const STEPS: usize = 80;
+pub(super) const STEPS: usize = 80;
 /// Excess of friction over the cone, relative to it, at which the search ends.
-const ON_CONE: f64 = 1e-14;
+pub(super) const ON_CONE: f64 = 1e-14;
 
-/// The sliding branch. `rest` is the normal impulse without friction, `w` the change of it per
-/// friction, `guess` an idea of the root.
-fn slide(s: &[f64; 3], r: &[f64; 2], mu: f64, rest: f64, w: [f64; 2], guess: f64) -> Triple {
-    // |λ_t| − μ λ_n and its slope for (S + q) λ_t = r.
-    let excess = |q: f64| {
+impl Sliding {
+    /// |λ_t| − μ λ_n and its slope for (S + q) λ_t = r; λ_t, λ_n and |λ_t|.
+    #[inline(always)]
+    pub fn excess(&self, q: f64) -> (f64, f64, [f64; 2], f64, f64) {
+        let Sliding { s, r, mu, w, .. } = self;
         let (xx, yy) = (s[0] + q, s[2] + q);
         let k = 1.0 / (xx * yy - s[1] * s[1]).max(f64::MIN_POSITIVE);
         let l = [(yy * r[0] - s[1] * r[1]) * k, (xx * r[1] - s[1] * r[0]) * k];
         // −∂λ_t/∂q.
         let d = [(yy * l[0] - s[1] * l[1]) * k, (xx * l[1] - s[1] * l[0]) * k];
         let size = (l[0] * l[0] + l[1] * l[1]).sqrt();
-        let n = rest - w[0] * l[0] - w[1] * l[1];
+        let n = self.rest - w[0] * l[0] - w[1] * l[1];
         let fall = -(l[0] * d[0] + l[1] * d[1]) / size.max(f64::MIN_POSITIVE);
         let slope = fall - mu * (w[0] * d[0] + w[1] * d[1]);
         (size - mu * n, slope, l, n, size)
-    };
-    let own = s[0] + s[2];
-    let (mut low, mut high) = (0.0, f64::INFINITY);
-    let mut q = if guess > 0.0 && guess.is_finite() {
-        guess
-    } else {
-        own + f64::MIN_POSITIVE
-    };
-    let mut best = excess(q);
-    for _ in 0..STEPS {
-        let (f, slope, _, _, size) = best;
-        if f > 0.0 {
-            low = q;
-        } else {
-            high = q;
-        }
-        if f.abs() <= ON_CONE * size {
-            break;
-        }
-        let newton = q - f / slope;
-        let next = if newton > low && newton < high {
-            newton
-        } else if high < f64::INFINITY {
-            0.5 * (low + high)
-        } else {
-            4.0 * q + own
-        };
-        if next == q {
-            break;
-        }
-        q = next;
-        best = excess(q);
     }
-    let (_, _, l, n, size) = best;
-    // On the cone to the last bit.
-    let n = n.max(0.0);
-    let k = if size > 0.0 { mu * n / size } else { 0.0 };
-    [n, k * l[0], k * l[1]]
+
+    /// Searches for the root.
+    pub fn solve(&self) -> Triple {
+        let own = self.s[0] + self.s[2];
+        let (mut low, mut high) = (0.0, f64::INFINITY);
+        let mut q = if self.guess > 0.0 && self.guess.is_finite() {
+            self.guess
+        } else {
+            own + f64::MIN_POSITIVE
+        };
+        let mut best = self.excess(q);
+        for _ in 0..STEPS {
+            let (f, slope, _, _, size) = best;
+            if f > 0.0 {
+                low = q;
+            } else {
+                high = q;
+            }
+            if f.abs() <= ON_CONE * size {
+                break;
+            }
+            let newton = q - f / slope;
+            let next = if newton > low && newton < high {
+                newton
+            } else if high < f64::INFINITY {
+                0.5 * (low + high)
+            } else {
+                4.0 * q + own
+            };
+            if next == q {
+                break;
+            }
+            q = next;
+            best = self.excess(q);
+        }
+        let (_, _, l, n, size) = best;
+        // On the cone to the last bit.
+        let n = n.max(0.0);
+        let k = if size > 0.0 { self.mu * n / size } else { 0.0 };
+        [n, k * l[0], k * l[1]]
+    }
 }
 
 #[cfg(test)]

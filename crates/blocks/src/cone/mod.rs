@@ -26,6 +26,7 @@ pub mod local;
 pub mod mesh;
 pub mod netted;
 pub mod newton;
+mod slides;
 pub mod splitting;
 pub mod string;
 pub mod strung;

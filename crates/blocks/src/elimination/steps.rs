@@ -127,25 +127,41 @@ impl Plan {
         rest: &mut [f64],
     ) {
         for step in steps {
-            let (n, row) = (step.size, step.row - start);
-            let pivot = &values[step.offset..step.offset + n * n];
-            let mut z = [0.0; MAX_BLOCK];
-            for (target, &value) in z.iter_mut().zip(&rhs[row..row + n]) {
-                *target = flush(value);
+            // Points have three rows.
+            match step.size {
+                3 => self.forward_step::<APART>((step, 3), values, rhs, start, rest),
+                n => self.forward_step::<APART>((step, n), values, rhs, start, rest),
             }
-            small::solve_lower(n, pivot, &mut z);
-            for (target, &value) in rhs[row..row + n].iter_mut().zip(&z) {
-                *target = value;
-            }
-            for link in &self.links[step.links[0]..step.links[1]] {
-                let block = &values[link.offset..link.offset + n * link.size];
-                let target = if APART && link.closure {
-                    &mut rest[link.row..]
-                } else {
-                    &mut rhs[link.row - start..]
-                };
-                small::subtract_transposed(n, link.size, block, &z, target);
-            }
+        }
+    }
+
+    #[inline(always)]
+    fn forward_step<const APART: bool>(
+        &self,
+        (step, n): (&Step, usize),
+        values: &[f64],
+        rhs: &mut [f64],
+        start: usize,
+        rest: &mut [f64],
+    ) {
+        let row = step.row - start;
+        let pivot = &values[step.offset..step.offset + n * n];
+        let mut z = [0.0; MAX_BLOCK];
+        for (target, &value) in z.iter_mut().zip(&rhs[row..row + n]) {
+            *target = flush(value);
+        }
+        small::solve_lower(n, pivot, &mut z);
+        for (target, &value) in rhs[row..row + n].iter_mut().zip(&z) {
+            *target = value;
+        }
+        for link in &self.links[step.links[0]..step.links[1]] {
+            let block = &values[link.offset..link.offset + n * link.size];
+            let target = if APART && link.closure {
+                &mut rest[link.row..]
+            } else {
+                &mut rhs[link.row - start..]
+            };
+            small::subtract_transposed(n, link.size, block, &z, target);
         }
     }
 
@@ -159,26 +175,41 @@ impl Plan {
         rest: &[f64],
     ) {
         for step in steps.rev() {
-            let (n, row) = (step.size, step.row - start);
-            let pivot = &values[step.offset..step.offset + n * n];
-            let mut x = [0.0; MAX_BLOCK];
-            for (target, &value) in x.iter_mut().zip(&rhs[row..row + n]) {
-                *target = value;
+            match step.size {
+                3 => self.backward_step::<APART>((step, 3), values, rhs, start, rest),
+                n => self.backward_step::<APART>((step, n), values, rhs, start, rest),
             }
-            small::scale_by_inverse(n, pivot, &mut x);
-            for link in &self.links[step.links[0]..step.links[1]] {
-                let block = &values[link.offset..link.offset + n * link.size];
-                let known = if APART && link.closure {
-                    &rest[link.row..]
-                } else {
-                    &rhs[link.row - start..]
-                };
-                small::subtract_forward(n, link.size, block, known, &mut x);
-            }
-            small::solve_upper(n, pivot, &mut x);
-            for (target, &value) in rhs[row..].iter_mut().zip(&x[..n]) {
-                *target = flush(value);
-            }
+        }
+    }
+
+    #[inline(always)]
+    fn backward_step<const APART: bool>(
+        &self,
+        (step, n): (&Step, usize),
+        values: &[f64],
+        rhs: &mut [f64],
+        start: usize,
+        rest: &[f64],
+    ) {
+        let row = step.row - start;
+        let pivot = &values[step.offset..step.offset + n * n];
+        let mut x = [0.0; MAX_BLOCK];
+        for (target, &value) in x.iter_mut().zip(&rhs[row..row + n]) {
+            *target = value;
+        }
+        small::scale_by_inverse(n, pivot, &mut x);
+        for link in &self.links[step.links[0]..step.links[1]] {
+            let block = &values[link.offset..link.offset + n * link.size];
+            let known = if APART && link.closure {
+                &rest[link.row..]
+            } else {
+                &rhs[link.row - start..]
+            };
+            small::subtract_forward(n, link.size, block, known, &mut x);
+        }
+        small::solve_upper(n, pivot, &mut x);
+        for (target, &value) in rhs[row..].iter_mut().zip(&x[..n]) {
+            *target = flush(value);
         }
     }
 }

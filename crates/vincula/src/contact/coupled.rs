@@ -316,6 +316,7 @@ impl Coupled {
         let problem = Products {
             own,
             free,
+            first: product,
             mu,
             slack: effort.slack,
         };
