@@ -32,6 +32,7 @@ use super::block::{Block, times, times_transposed};
 use super::dense::{ConeReport, triple};
 use super::direct::{Direct, Mark, Response};
 use super::string::Line;
+use crate::vectors::with_vectors;
 use border::Border;
 
 /// Contacts up to which a guess is followed: of thousands some are always far from where they end.
@@ -95,26 +96,6 @@ pub struct Strung {
     swaps: Vec<usize>,
     /// Whether the chain is factored.
     factored: bool,
-    /// What steps are made with.
-    pub kernels: Kernels,
-}
-
-/// [`Strung::load`] and [`Strung::solve_linear`], as they are or compiled for more vector instructions.
-#[derive(Clone, Copy, Debug)]
-pub struct Kernels {
-    /// Factors the system of a step.
-    pub load: fn(&mut Strung, &[Block], &[Block]) -> bool,
-    /// Solves it.
-    pub solve: fn(&mut Strung, &mut [f64]),
-}
-
-impl Default for Kernels {
-    fn default() -> Self {
-        Kernels {
-            load: |strung, softs, slopes| strung.load(softs, slopes),
-            solve: |strung, r| strung.solve_linear(r),
-        }
-    }
 }
 
 impl Strung {
@@ -289,7 +270,7 @@ impl Response for Strung {
     }
 
     fn prepare(&mut self, softs: &[Block], slopes: &[Block]) -> bool {
-        (self.kernels.load)(self, softs, slopes)
+        with_vectors(|| self.load(softs, slopes))
     }
 
     fn near(&self) -> f64 {
@@ -304,7 +285,7 @@ impl Response for Strung {
     }
 
     fn respond(&mut self, _: &[Block], r: &mut [f64], _: f64) -> Option<usize> {
-        (self.kernels.solve)(self, r);
+        with_vectors(|| self.solve_linear(r));
         r.iter().all(|x| x.is_finite()).then_some(0)
     }
 

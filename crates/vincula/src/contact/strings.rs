@@ -5,7 +5,6 @@
 //! other side of a contact may be fixed, a loose body, or part of a small mechanism, whose answer to
 //! forces is a sum of squares, one for each way in which it moves: a pulley only turns.
 
-use vincula_blocks::cone::strung::Kernels;
 use vincula_blocks::cone::{Block, ConeReport, Knot, Strung};
 
 use super::movers::{FIXED, Movers, increment};
@@ -13,8 +12,6 @@ use super::rows::{Arm, ContactRow};
 use super::sides::{Sides, alone};
 use crate::dual::{Dual, Path};
 use crate::integrate::newton::NewtonBlock;
-use crate::kernel;
-use crate::math::dispatch::detected;
 use crate::math::lanes::{gather, place};
 use crate::math::small::*;
 
@@ -25,20 +22,6 @@ const TOLERANCE: f64 = 3e-7;
 const MOST_MOVERS: usize = 4;
 /// Compliance of a way to move, over that of the most compliant one, below which it is none.
 const RANK: f64 = 1e-12;
-
-kernel! {
-    fn load(strung: &mut Strung, softs: &[Block], slopes: &[Block]) -> bool = Strung::load
-}
-
-kernel! {
-    fn solve_linear(strung: &mut Strung, r: &mut [f64]) = Strung::solve_linear
-}
-
-/// The steps of the solver with the vector instructions that there are.
-const KERNELS: Kernels = Kernels {
-    load: |strung, softs, slopes| load(detected(), strung, softs, slopes),
-    solve: |strung, r| solve_linear(detected(), strung, r),
-};
 
 /// The ways in which a unit that is no chain moves.
 #[derive(Clone, Copy, Debug)]
@@ -85,7 +68,6 @@ impl Strings {
         if !self.find_sides(rows, members, movers, dual) {
             return false;
         }
-        self.problem.kernels = KERNELS;
         self.problem.clear();
         self.problem.line.clear();
         self.chains.clear();

@@ -9,7 +9,7 @@ impl Strung {
     /// Makes `(Y + Z D) δ = r` ready to be solved, with Y and Z of each contact. False if it is
     /// singular.
     #[inline(always)]
-    pub fn load(&mut self, softs: &[Block], slopes: &[Block]) -> bool {
+    pub(super) fn load(&mut self, softs: &[Block], slopes: &[Block]) -> bool {
         self.loaded.copy(&self.line);
         self.solved.clear();
         self.gains.resize(self.reaches.len(), [[0.0; 9]; 2]);
@@ -127,7 +127,7 @@ impl Strung {
 
     /// Overwrites r by δ of the system that was loaded.
     #[inline(always)]
-    pub fn solve_linear(&mut self, r: &mut [f64]) {
+    pub(super) fn solve_linear(&mut self, r: &mut [f64]) {
         self.nodes.fill(0.0);
         let values = self.border.values();
         values.fill([0.0; LANES]);
