@@ -13,13 +13,14 @@
 //! anywhere in about ten steps, but then meets it slowly; Newton's method wanders far from it and meets
 //! it in two or three. From a good guess it mostly finds the law by itself (`direct/guess.rs`), or where
 //! its steps are shortened (`direct/search.rs`). Where contacts jam, rounds of softer laws lead there
-//! (`direct/multipliers.rs`).
+//! (`direct/multipliers.rs`), and in heaps many turns with one system (`direct/turns.rs`).
 
 mod guess;
 mod inner;
 mod multipliers;
 mod polish;
 mod search;
+mod turns;
 
 use super::block::Block;
 use super::dense::{ConeReport, triple};
@@ -27,6 +28,7 @@ use super::interior::{Pair, Scaling};
 use super::{Triple, violation};
 use guess::Piece;
 use multipliers::Round;
+use turns::Turns;
 
 /// Steps through the inside at most.
 const STEPS: usize = 50;
@@ -74,7 +76,8 @@ pub trait Response {
         false
     }
 
-    /// Overwrites r by δ, to a relative residual. Returns the products that it took, or nothing if δ
+    /// Overwrites r by δ, to a relative residual, or as well as one solve does it if that is one.
+    /// Returns the products that it took, or nothing if δ
     /// is not finite. The slopes are those of the last `prepare`.
     fn respond(&mut self, slopes: &[Block], r: &mut [f64], tolerance: f64) -> Option<usize>;
 
@@ -106,6 +109,7 @@ pub struct Direct {
     before: [Vec<f64>; 2],
     pieces: Vec<Piece>,
     round: Round,
+    turns: Turns,
     /// Of each contact: the pair, its scaling, what a step aims at, and the step that is tried.
     pairs: Vec<Pair>,
     scalings: Vec<Scaling>,

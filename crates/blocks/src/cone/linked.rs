@@ -128,6 +128,12 @@ impl Linked {
     pub fn settle(&mut self, tolerance: f64, most: usize) -> ConeReport {
         self.law.settle(&mut self.bodies, tolerance, most)
     }
+
+    /// Comes near it by at most so many turns between all contacts and the cones. Others may go on from
+    /// there.
+    pub fn take_turns(&mut self, tolerance: f64, most: usize) -> ConeReport {
+        self.law.take_turns(&mut self.bodies, tolerance, most)
+    }
 }
 
 impl Bodies {
@@ -263,7 +269,8 @@ impl Response for Bodies {
         moved.resize(r.len(), 0.0);
         let aim = length(r);
         self.solve_once(r);
-        for _ in 0..REFINED {
+        let refined = if tolerance < 1.0 { REFINED } else { 0 };
+        for _ in 0..refined {
             // r − Y δ − Z D δ, of which δ is to make nothing.
             self.product(r, &mut moved);
             let mut left = 0.0;

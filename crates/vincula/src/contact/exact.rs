@@ -132,21 +132,26 @@ impl Groups {
         (iterations, worst)
     }
 
-    /// Solves all contacts, of bodies without joints, as one problem by the method of multipliers,
-    /// with at most so many steps.
+    /// Solves all contacts, of bodies without joints, as one problem by at most so many turns, and
+    /// then steps of the method of multipliers.
     pub fn settle(
         &mut self,
         rows: &mut [ContactRow],
         movers: &mut Movers,
         tolerance: f64,
-        most: usize,
+        [turns, steps]: [usize; 2],
     ) -> ConeReport {
         let all = 0..rows.len();
         self.order.clear();
         self.order.extend(all.clone().map(|k| k as u32));
         self.link(all, rows, movers);
         self.linked.plan();
-        let report = self.linked.settle(tolerance, most);
+        let mut report = self.linked.take_turns(tolerance, turns);
+        if report.residual > tolerance {
+            let more = self.linked.settle(tolerance, steps);
+            report.newton += more.newton;
+            report.residual = more.residual;
+        }
         for (row, l) in rows.iter_mut().zip(self.linked.lambda().chunks_exact(3)) {
             row.take(movers, [l[0], l[1], l[2]]);
         }

@@ -73,6 +73,19 @@ fn multipliers_find_what_a_dense_solve_finds() {
     finds_what_a_dense_solve_finds(24, |linked| linked.settle(1e-9, 400));
 }
 
+#[test]
+fn turns_find_what_a_dense_solve_finds() {
+    finds_what_a_dense_solve_finds(25, |linked| linked.take_turns(1e-9, 20_000));
+}
+
+#[test]
+fn others_go_on_from_where_turns_lead() {
+    finds_what_a_dense_solve_finds(26, |linked| {
+        linked.take_turns(1e-9, 1);
+        linked.settle(1e-9, 400)
+    });
+}
+
 fn finds_what_a_dense_solve_finds(mut seed: u64, solve: impl Fn(&mut Linked) -> ConeReport) {
     let mut states = [0; 3];
     for case in 0..60 {

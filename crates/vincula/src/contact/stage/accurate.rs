@@ -4,9 +4,11 @@ use super::*;
 
 /// Products at most of a group of contacts.
 const PRODUCTS: usize = 3_000;
-/// Steps at most of the method of multipliers, and times that sweeps help it on.
-const STEPS: usize = 400;
-const ROUNDS: usize = 4;
+/// Turns and steps at most of a round for bodies without joints (`Groups::settle`), and rounds, with
+/// sweeps in between.
+const TURNS: usize = 4_000;
+const STEPS: usize = 100;
+const ROUNDS: usize = 12;
 /// Sweeps between two looks at the violation, and at most where nothing else serves.
 const LOOK: usize = 50;
 const SWEEPS: usize = 3_000;
@@ -57,7 +59,8 @@ impl Stage {
         let mut count = 0;
         for _ in 0..rounds {
             if linked {
-                count += groups.settle(rows, movers, accuracy, STEPS).newton;
+                let report = groups.settle(rows, movers, accuracy, [TURNS, STEPS]);
+                count += report.sweeps + report.newton;
                 if sweep::residual(rows, movers) <= accuracy {
                     break;
                 }
