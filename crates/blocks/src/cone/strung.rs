@@ -39,7 +39,7 @@ use border::Border;
 const FOLLOWED: usize = 2_000;
 
 /// Borders that are eliminated together, and a number for each.
-const LANES: usize = 4;
+pub const LANES: usize = 4;
 type Lanes = [f64; LANES];
 
 /// How the borders of a lot move a contact, along each of its axes.

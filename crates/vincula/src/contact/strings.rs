@@ -5,6 +5,7 @@
 //! other side of a contact may be fixed, a loose body, or part of a small mechanism, whose answer to
 //! forces is a sum of squares, one for each way in which it moves: a pulley only turns.
 
+use vincula_blocks::cone::strung::LANES;
 use vincula_blocks::cone::{Block, ConeReport, Knot, Strung};
 
 use super::movers::{FIXED, Movers, increment};
@@ -213,9 +214,9 @@ impl Strings {
         if range.len() > MOST_MOVERS {
             return false;
         }
-        // Those of one unit are eliminated together, in fours.
+        // Those of one unit are eliminated together.
         let next = self.ways.last().map_or(0, |ways| ways.first + ways.count);
-        let first = next.next_multiple_of(4);
+        let first = next.next_multiple_of(LANES as u32);
         let start = self.moves.len();
         let w = &mut self.compliance;
         w.clear();

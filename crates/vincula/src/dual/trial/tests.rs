@@ -26,17 +26,22 @@ fn pairs(balls: bool) -> Model {
     builder.build().unwrap()
 }
 
+const H: f64 = 0.01;
+
+/// Where some steps lead.
+fn after_steps(model: &Model) -> Workspace {
+    let mut work = Workspace::new(model, Settings::default());
+    let (mut state, control) = (model.initial_state(), Control::new(model));
+    for _ in 0..3 {
+        step(model, &mut state, &control, &mut work, H).unwrap();
+    }
+    work
+}
+
 #[test]
 fn a_trial_finds_of_mechanisms_that_may_give_way_what_a_whole_solve_finds() {
     let model = pairs(false);
-    let (mut work, control) = (
-        Workspace::new(&model, Settings::default()),
-        Control::new(&model),
-    );
-    let (mut state, h) = (model.initial_state(), 0.01);
-    for _ in 0..3 {
-        step(&model, &mut state, &control, &mut work, h).unwrap();
-    }
+    let mut work = after_steps(&model);
     let Workspace { dual, newton, .. } = &mut work;
     assert_eq!(
         dual.asked.as_ref().map(|asked| asked.islands.len()),
@@ -59,14 +64,14 @@ fn a_trial_finds_of_mechanisms_that_may_give_way_what_a_whole_solve_finds() {
             }
             dual.lambda.fill(f64::NAN);
             match (trial, rates) {
-                (true, false) => dual.try_places(&model, newton, h),
-                (true, true) => dual.try_rates(newton, h),
+                (true, false) => dual.try_places(&model, newton, H),
+                (true, true) => dual.try_rates(newton, H),
                 (false, false) => {
-                    dual.violation(&model, newton, h);
+                    dual.violation(&model, newton, H);
                     dual.solve();
                 }
                 (false, true) => {
-                    dual.drift(newton, h);
+                    dual.drift(newton, H);
                     dual.solve();
                 }
             }
@@ -83,14 +88,7 @@ fn a_trial_finds_of_mechanisms_that_may_give_way_what_a_whole_solve_finds() {
 fn solving_again_finds_what_solving_all_finds() {
     for balls in [false, true] {
         let model = pairs(balls);
-        let (mut work, control) = (
-            Workspace::new(&model, Settings::default()),
-            Control::new(&model),
-        );
-        let (mut state, h) = (model.initial_state(), 0.01);
-        for _ in 0..3 {
-            step(&model, &mut state, &control, &mut work, h).unwrap();
-        }
+        let mut work = after_steps(&model);
         let Workspace { dual, newton, .. } = &mut work;
         assert_eq!(dual.asked.as_ref().map(|asked| asked.plain), Some(balls));
         for (k, n) in newton.iter_mut().enumerate() {
@@ -99,7 +97,7 @@ fn solving_again_finds_what_solving_all_finds() {
             }
             dual.find_places(k, n);
         }
-        dual.violation(&model, newton, h);
+        dual.violation(&model, newton, H);
         dual.solve();
         let before = dual.lambda.clone();
         for k in 0..dual.axes.len() {
@@ -108,9 +106,9 @@ fn solving_again_finds_what_solving_all_finds() {
         }
         dual.replace_compliance(|row| 1e3 * row.unit);
         dual.refactor_altered().unwrap();
-        dual.solve_again(&model, newton, h);
+        dual.solve_again(&model, newton, H);
         let again = dual.lambda.clone();
-        dual.violation(&model, newton, h);
+        dual.violation(&model, newton, H);
         dual.solve();
         assert_ne!(before, again);
         assert_eq!(dual.lambda, again);
