@@ -9,7 +9,8 @@
 //! ```
 //!
 //! Without friction this is a projected gradient in the metric of W, and L W ≥ D along the step keeps
-//! it from overshooting: L grows where it did not hold. The momentum is dropped when it points
+//! it from overshooting: L grows where it did not hold. The momentum β is at first what suits a few
+//! hundred to one between the softest and the stiffest way to answer, and is dropped when it points
 //! backwards (O'Donoghue and Candès 2015). At a fixed point Coulomb's law holds whatever W is. A round
 //! costs one product. The violation falls like 1/k² at least, where sweeps take 1/k, because a chain
 //! that lies on something answers a common push a thousand times less than one of a single link.
@@ -64,7 +65,7 @@ pub struct Accelerated {
     /// Where a round starts.
     ahead: Iterate,
     best: Iterate,
-    /// L, which the next solve begins with.
+    /// L.
     bound: f64,
 }
 
@@ -76,18 +77,23 @@ impl Default for Accelerated {
             before: none(),
             ahead: none(),
             best: none(),
-            bound: 1.0,
+            bound: BOUND,
         }
     }
 }
 
-/// What L is multiplied by in a round, and where it does not suffice.
+/// L at first, and what it is multiplied by in a round, and at least where it does not suffice.
+const BOUND: f64 = 3.0;
 const LOOSEN: f64 = 0.99;
 const TIGHTEN: f64 = 1.2;
+/// β at least while rounds go on in one direction, and for how many rounds: problems that take
+/// thousands are better left to the method.
+const MOMENTUM: f64 = 0.92;
+const BOLD: usize = 100;
 /// Violation up to which the slack counts.
 const ENOUGH: f64 = 1e-3;
 /// Rounds between two looks at the violation.
-const LOOK: usize = 5;
+const LOOK: usize = 3;
 
 impl Accelerated {
     /// Solves to a relative violation with at most `limit` products; λ is the first guess and the
@@ -121,15 +127,17 @@ impl Accelerated {
         };
         let mut enough;
         (report.residual, enough) = violation_of(problem, &self.now);
-        self.bound = 1.0;
-        let mut momentum = 1.0f64;
+        self.bound = BOUND;
+        let (mut momentum, mut forward) = (1.0f64, true);
         let mut round = 0;
         while report.residual > tolerance && !enough && report.sweeps < limit {
             let next = 0.5 * (1.0 + (1.0 + 4.0 * momentum * momentum).sqrt());
-            self.look_ahead((momentum - 1.0) / next);
+            let bold = forward && round < BOLD;
+            let least = if bold { MOMENTUM } else { 0.0 };
+            self.look_ahead(((momentum - 1.0) / next).max(least));
             // The iterate before the last one makes room.
             std::mem::swap(&mut self.now, &mut self.before);
-            let forward = self.advance(problem, product, &mut report.sweeps, limit);
+            forward = self.advance(problem, product, &mut report.sweeps, limit);
             momentum = if forward { next } else { 1.0 };
             self.bound *= LOOSEN;
             round += 1;

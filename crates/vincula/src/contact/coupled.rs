@@ -322,8 +322,11 @@ impl Coupled {
         };
         let tolerance = effort.tolerance;
         let report = accelerated.solve(&problem, lambda, &mut multiply, tolerance, limit);
-        for (&index, l) in members.iter().zip(lambda.chunks_exact(3)) {
-            settle_on(&mut rows[index as usize], movers, &[l[0], l[1], l[2]]);
+        // One look may show that all is well.
+        if report.sweeps > 1 {
+            for (&index, l) in members.iter().zip(lambda.chunks_exact(3)) {
+                settle_on(&mut rows[index as usize], movers, &[l[0], l[1], l[2]]);
+            }
         }
         report.sweeps
     }
@@ -335,7 +338,12 @@ impl Coupled {
         self.wrench.extend(movers.all.iter().map(|m| m.untold));
         self.motion.clear();
         self.motion.resize(self.wrench.len(), [[0.0; 3]; 2]);
-        for unit in 0..movers.units() as u32 {
+        let units = if movers.have_news() {
+            movers.units()
+        } else {
+            0
+        };
+        for unit in 0..units as u32 {
             let answer = |island: usize, rows: &mut [f64]| {
                 if !(one && self.kind == Kind::Chains && self.strings.respond(unit, island, rows)) {
                     dual.answer_chosen(island, rows);

@@ -264,6 +264,12 @@ impl Movers {
         }
     }
 
+    /// Whether forces act on bodies that joints hold that these have not been told of.
+    pub fn have_news(&self) -> bool {
+        let mut held = self.all.iter().filter(|mover| !mover.loose);
+        held.any(|mover| mover.untold != [[0.0; 3]; 2])
+    }
+
     /// Whether every body that joints hold answers with its mechanism, by blocks.
     pub fn answer_together(&self) -> bool {
         let mut held = self.units.iter().filter(|unit| unit.island.is_some());

@@ -154,6 +154,11 @@ pub(super) fn hold_apart(
         if turn == 0 && coupled(work) && work.dual.holds_axes() {
             report.sweeps += give_way(model, state, work, scheme)?;
         }
+        if let Some(left) = violation.filter(|_| !changed && !work.stage.movers.have_news()) {
+            // The law is met where the joints have moved everything to.
+            wrong = left;
+            break;
+        }
         tell_places(work);
         if !coupled(work) {
             break;
@@ -357,6 +362,9 @@ pub(super) fn stop_approach(
         report.sweeps += work.solve_contacts(turn > 0);
         if turn == 0 && coupled(work) && work.dual.holds_axes() {
             report.sweeps += give_way_at_end(model, state, work, scheme)?;
+        }
+        if turn > 0 && !work.stage.movers.have_news() {
+            break;
         }
         tell_rates(work, h);
         if !coupled(work) {

@@ -23,6 +23,8 @@ const LOOSE_REPEATS: usize = 2;
 /// Way of a contact in a step, over the thickness of the thinner of its bodies, with which nothing
 /// goes in unseen.
 const CALM: f64 = 0.005;
+/// Bodies for each contact up to which it is worth to know those that hardly move.
+const FEW: usize = 4;
 /// What may go in unseen, as a part of half the thickness of the thinner of the two: by bodies on
 /// joints, and by loose ones. Moving them out again lifts what lies on them, which adds energy.
 const UNSEEN: [f64; 2] = [1e-2, 1e-3];
@@ -61,7 +63,7 @@ pub(super) fn repeats(
         return 0;
     }
     // Where few bodies touch something, most pairs are not looked at anyway.
-    if work.contacts.points.len() > model.bodies.len() {
+    if FEW * work.contacts.points.len() > model.bodies.len() {
         work.calm.resize(model.bodies.len(), false);
     }
     REPEATS[care as usize]
