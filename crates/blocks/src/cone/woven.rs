@@ -20,6 +20,9 @@
 //! change between apart, sticking and sliding from one step to the next. So the next steps are solved with
 //! the same factors, as a preconditioner (`woven/krylov.rs`). It is exact but for the contacts that have
 //! changed, and D δ comes with it at no cost.
+//!
+//! Where contacts jam, steps go round in circles between them. Then turns with one factor
+//! (`direct/turns.rs`) come near enough to the law for the next steps to meet it.
 
 mod fronts;
 mod krylov;
@@ -37,6 +40,16 @@ use krylov::Krylov;
 
 /// Steps at most.
 const STEPS: usize = 20;
+/// s and turns at most of each round where steps lead nowhere (`direct/turns.rs`), and the violation with
+/// which none is made, in units of what is tolerated.
+const ROUNDS: [(f64, usize); 5] = [
+    (0.02, 100),
+    (0.01, 200),
+    (0.05, 200),
+    (0.01, 400),
+    (0.003, 400),
+];
+const ENOUGH: f64 = 2.0;
 /// What is added to the diagonal of Y: links with several contacts share forces in many ways, and less
 /// would let these wander.
 const SHIFT: f64 = 3e-5;
@@ -224,11 +237,59 @@ impl Woven {
     }
 
     /// Solves to a relative violation. `product` writes D times its first argument to the second. Counts
-    /// steps as `newton`, and solves with factors as `sweeps`.
+    /// steps and turns as `newton`, and solves with factors as `sweeps`.
     pub fn solve(
         &mut self,
         product: &mut dyn FnMut(&[f64], &mut [f64]),
         tolerance: f64,
+    ) -> ConeReport {
+        let mut report = self.search(product, tolerance);
+        for round in ROUNDS {
+            if report.residual <= ENOUGH * tolerance || !report.residual.is_finite() {
+                break;
+            }
+            let turns = self.take_turns(product, tolerance, round);
+            let last = self.search(product, tolerance);
+            report = ConeReport {
+                sweeps: report.sweeps + turns.sweeps + last.sweeps,
+                newton: report.newton + turns.sweeps + last.newton,
+                residual: last.residual,
+            };
+        }
+        report
+    }
+
+    /// Takes steps of Newton's method. What is solved next starts from where they lead.
+    fn search(
+        &mut self,
+        product: &mut dyn FnMut(&[f64], &mut [f64]),
+        tolerance: f64,
+    ) -> ConeReport {
+        self.with(product, false, |law, woven| {
+            let report = law.search(woven, tolerance, STEPS);
+            law.stay(woven);
+            report
+        })
+    }
+
+    /// Takes at most so many turns with one s. What is solved next starts from where they lead.
+    fn take_turns(
+        &mut self,
+        product: &mut dyn FnMut(&[f64], &mut [f64]),
+        tolerance: f64,
+        round: (f64, usize),
+    ) -> ConeReport {
+        self.with(product, true, |law, woven| {
+            law.turn_with(woven, tolerance, round)
+        })
+    }
+
+    /// Solves with the law in hand.
+    fn with(
+        &mut self,
+        product: &mut dyn FnMut(&[f64], &mut [f64]),
+        anew: bool,
+        solve: impl FnOnce(&mut Direct, &mut Bound<'_>) -> ConeReport,
     ) -> ConeReport {
         if self.state == Ready::Nothing {
             let touched = self.ties.iter().map(|tie| tie.node);
@@ -244,8 +305,9 @@ impl Woven {
         let mut woven = Bound {
             problem: self,
             product,
+            anew,
         };
-        let report = law.search(&mut woven, tolerance, STEPS);
+        let report = solve(&mut law, &mut woven);
         self.law = law;
         report
     }
@@ -281,6 +343,8 @@ impl Woven {
 struct Bound<'a> {
     problem: &'a mut Woven,
     product: &'a mut dyn FnMut(&[f64], &mut [f64]),
+    /// Whether every system is factored.
+    anew: bool,
 }
 
 impl Response for Bound<'_> {
@@ -292,7 +356,7 @@ impl Response for Bound<'_> {
         let problem = &mut *self.problem;
         problem.softs.clear();
         problem.softs.extend_from_slice(softs);
-        if matches!(problem.state, Ready::Before | Ready::Now) {
+        if !self.anew && matches!(problem.state, Ready::Before | Ready::Now) {
             problem.state = Ready::Before;
             return true;
         }

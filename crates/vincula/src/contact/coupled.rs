@@ -26,8 +26,8 @@ const TOLERANCE: f64 = 1e-6;
 /// The same for a solve of all at once, with which nothing else is tried.
 const ENOUGH: f64 = 1e-5;
 /// Products at most that lead to where a solve of all at once starts from, if it does not only follow a
-/// small change; then none; and where that failed. The violation at which they end.
-const AHEAD: [usize; 3] = [20, 0, 60];
+/// small change; and then none. The violation at which they end.
+const AHEAD: [usize; 2] = [20, 0];
 const ABOUT: f64 = 1e-3;
 /// Products that a large problem gets at least, and what they may cost in rows.
 const FEWEST: usize = 30;
@@ -157,18 +157,12 @@ impl Coupled {
         self.kind = Kind::Other;
         self.groups.find(rows, movers);
         self.settle(movers, dual, false);
-        let mut spent = 0;
-        for most in [AHEAD[usize::from(again)], AHEAD[2]] {
-            spent += self.approach(rows, movers, dual, Effort::to(ABOUT, most));
-            let report = self.solve_weave(rows, movers, dual);
-            self.settle(movers, dual, false);
-            spent += report.newton;
-            if report.residual <= ENOUGH {
-                return Some(spent);
-            }
-        }
-        self.woven = false;
-        None
+        let ahead = Effort::to(ABOUT, AHEAD[usize::from(again)]);
+        let spent = self.approach(rows, movers, dual, ahead);
+        let report = self.solve_weave(rows, movers, dual);
+        self.settle(movers, dual, false);
+        self.woven = report.residual <= ENOUGH;
+        self.woven.then_some(spent + report.newton)
     }
 
     /// Comes nearer to the law by products; returns how many.

@@ -65,10 +65,40 @@ impl Direct {
         }
         self.take_best();
         self.let_go();
-        // What is solved next starts from here.
+        self.stay(d);
+        report
+    }
+
+    /// Takes at most so many turns with one s, and ends where these lead: what comes next may find the law
+    /// from there though others on the way were nearer. Counts turns as `sweeps`.
+    pub fn turn_with(
+        &mut self,
+        d: &mut dyn Response,
+        tolerance: f64,
+        (softness, most): (f64, usize),
+    ) -> ConeReport {
+        self.begin(d);
+        let mut report = ConeReport {
+            residual: self.judge(),
+            ..ConeReport::default()
+        };
+        self.keep_best();
+        if report.residual > tolerance && most > 0 {
+            self.turn(d, softness, most, tolerance, &mut report);
+        }
+        if report.residual <= tolerance || !self.judge().is_finite() {
+            self.take_best();
+        }
+        self.let_go();
+        self.stay(d);
+        report.residual = self.judge();
+        report
+    }
+
+    /// Lets what is solved next start from the present forces.
+    pub fn stay(&mut self, d: &mut dyn Response) {
         self.find_slip(d);
         self.free.clone_from(&self.slip);
-        report
     }
 
     /// Takes so many turns with one s. False if its system cannot be solved.

@@ -51,6 +51,16 @@ impl Written {
 /// A row of nodes with links between neighbours, two of three of which are touched twice; bodies in a
 /// row, each held to the one before it, that lie on the links and on each other.
 fn problem(seed: &mut u64, nodes: usize, bodies: usize) -> (Woven, Delassus) {
+    friction_problem(seed, nodes, bodies, 1.0)
+}
+
+/// The same with so many times its friction.
+fn friction_problem(
+    seed: &mut u64,
+    nodes: usize,
+    bodies: usize,
+    friction: f64,
+) -> (Woven, Delassus) {
     let links: Vec<usize> = (0..nodes - 1).collect();
     let touched: Vec<usize> = links.iter().copied().filter(|k| k % 3 != 1).collect();
     let others = bodies - 1;
@@ -123,7 +133,8 @@ fn problem(seed: &mut u64, nodes: usize, bodies: usize) -> (Woven, Delassus) {
             contact += 1;
         }
     }
-    let dense = all.problem(seed);
+    let mut dense = all.problem(seed);
+    dense.mu.iter_mut().for_each(|mu| *mu *= friction);
     let tie = |node: usize| match node < nodes {
         true => (node as u32, 3, 3 * node),
         false => (node as u32, 6, first(node - nodes)),
@@ -193,20 +204,29 @@ const NODES: u32 = 1_000;
 
 /// Solves from a guess, with the slip that it causes.
 fn solve(woven: &mut Woven, dense: &Delassus, guess: &[f64], tolerance: f64) -> ConeReport {
-    let rows = guess.len();
-    let mut product = |x: &[f64], y: &mut [f64]| {
-        for (y, row) in y.iter_mut().zip(dense.matrix.chunks_exact(rows)) {
-            *y = row.iter().zip(x).map(|(d, x)| d * x).sum();
-        }
-    };
-    let mut pushed = vec![0.0; rows];
-    product(guess, &mut pushed);
-    for k in 0..rows / 3 {
+    start(woven, dense, guess);
+    woven.solve(&mut product(dense), tolerance)
+}
+
+/// Starts from a guess.
+fn start(woven: &mut Woven, dense: &Delassus, guess: &[f64]) {
+    let mut pushed = vec![0.0; guess.len()];
+    product(dense)(guess, &mut pushed);
+    for k in 0..guess.len() / 3 {
         let (free, more) = (triple(&dense.free, k), triple(&pushed, k));
         let slip = [0, 1, 2].map(|i| free[i] + more[i]);
         woven.start(k, slip, triple(guess, k));
     }
-    woven.solve(&mut product, tolerance)
+}
+
+/// Products with the dense matrix.
+fn product(dense: &Delassus) -> impl FnMut(&[f64], &mut [f64]) {
+    let rows = dense.free.len();
+    move |x, y| {
+        for (y, row) in y.iter_mut().zip(dense.matrix.chunks_exact(rows)) {
+            *y = row.iter().zip(x).map(|(d, x)| d * x).sum();
+        }
+    }
 }
 
 #[test]
@@ -256,4 +276,19 @@ fn a_system_without_a_pivot_is_refused() {
     let report = woven.solve(&mut |_, y| y.fill(0.0), 1e-9);
     assert!(report.residual > 0.5, "{report:?}");
     assert!(woven.lambda().iter().all(|x| x.is_finite()));
+}
+
+#[test]
+fn turns_find_the_forces_of_contacts_that_jam() {
+    let mut states = [0; 3];
+    for (nodes, bodies, first) in [(12, 5, 6), (12, 5, 7), (20, 4, 2), (20, 4, 10)] {
+        let (mut woven, mut dense) = friction_problem(&mut first.clone(), nodes, bodies, 4.0);
+        let guess = vec![0.0; dense.free.len()];
+        start(&mut woven, &dense, &guess);
+        let alone = woven.search(&mut product(&dense), 1e-10);
+        assert!(alone.residual > 1e-4, "{alone:?}");
+        let report = solve(&mut woven, &dense, &guess, 1e-10);
+        assert!(report.residual <= 2e-10, "{report:?}");
+        assert_found(&woven.law, &mut dense, &mut states);
+    }
 }
