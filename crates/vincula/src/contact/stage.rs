@@ -153,8 +153,9 @@ pub(crate) struct Stage {
     sweeper: Sweeper,
     coupled: Coupled,
     progress: Progress,
-    /// Products so far in this step.
+    /// Products so far in this step, and those towards an accuracy that is asked for.
     spent: usize,
+    toiled: usize,
     /// Whether the contacts of a crowd of small mechanisms are swept.
     swept: bool,
     /// Rotation of each mover at the start of the step and when the rows were made, and its
@@ -207,6 +208,7 @@ impl Stage {
     pub fn reset(&mut self) {
         self.progress = Progress::Nothing;
         self.spent = 0;
+        self.toiled = 0;
         self.links.clear();
     }
 

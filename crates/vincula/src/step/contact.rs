@@ -16,8 +16,10 @@ use crate::model::{BodyId, Control, Model, State};
 const TURNS: [usize; 3] = [4, 2, 2];
 /// More of them where contacts made limits or friction of joints change what they do.
 const MORE_TURNS: usize = 4;
-/// The same where an accuracy is asked for.
-const ACCURATE_TURNS: usize = 12;
+/// The same where an accuracy is asked for: a turn may take only a quarter of the disagreement.
+const ACCURATE_TURNS: usize = 40;
+/// Those of them at most after which contacts and joints disagree more than before.
+const ASTRAY: usize = 4;
 /// What a turn must leave of the disagreement at most for another one to be taken.
 const CONTRACTION: f64 = 0.3;
 /// Disagreement of joints and the contacts of large mechanisms that is none, m, and the same in
@@ -135,7 +137,7 @@ pub(super) fn hold_apart(
     let rule = work.settings.iteration();
     let (mut wrong, mut violation) = (0.0, None);
     let exact = work.stage.care() == Care::Exact;
-    let (mut turn, mut changed) = (0, false);
+    let (mut turn, mut changed, mut astray) = (0, false, 0);
     loop {
         report.sweeps += work.solve_contacts(turn > 0 && !changed);
         let crowd = usize::from(is_crowd(work.contacts.points.len()));
@@ -193,7 +195,8 @@ pub(super) fn hold_apart(
         let most = turns(work) + if changed { MORE_TURNS } else { 0 };
         // Where the step is linearised again anyway, the small change can wait for that.
         let waits = || !exact && is_open(work, left);
-        let helps = better || changed || (nearer && !is_accurate(work));
+        astray += usize::from(!nearer);
+        let helps = better || changed || (astray <= ASTRAY && !is_accurate(work));
         if turn >= most || !helps || waits() {
             break;
         }
@@ -354,7 +357,7 @@ pub(super) fn stop_approach(
     stage.second(&scene, dual);
     note(work);
     let h = scheme.h;
-    let mut wrong = f64::INFINITY;
+    let (mut wrong, mut astray) = (f64::INFINITY, 0);
     for turn in 0..TURNS[0].max(ACCURATE_TURNS) {
         if turn >= turns(work) {
             break;
@@ -373,9 +376,11 @@ pub(super) fn stop_approach(
         project_joints(work, scheme, turn == 0 && !work.dual.holds_axes());
         let off = read(work, h);
         // More turns than usual are taken only while they help.
-        let nearer = turn + 1 < usual_turns(work) || off < wrong;
+        astray += usize::from(!(off < wrong));
+        let more = astray <= ASTRAY && !is_accurate(work);
+        let helps = turn + 1 < usual_turns(work) || off < wrong || more;
         wrong = off;
-        if agrees(work, off) || !nearer {
+        if agrees(work, off) || !helps {
             break;
         }
     }

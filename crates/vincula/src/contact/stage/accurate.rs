@@ -2,8 +2,9 @@
 
 use super::*;
 
-/// Products at most of a group of contacts.
-const PRODUCTS: usize = 3_000;
+/// Products at most of a group of contacts, and of a step: where so many do not help, more of them do not
+/// either.
+const PRODUCTS: [usize; 2] = [3_000, 6_000];
 /// Turns and steps at most of a round for bodies without joints (`Groups::settle`), and rounds, with
 /// sweeps in between.
 const TURNS: usize = 4_000;
@@ -48,11 +49,19 @@ impl Stage {
             groups,
             sweeper,
             coupled,
+            toiled,
             ..
         } = self;
         if movers.knows_own() {
-            let effort = Effort::to(accuracy, PRODUCTS);
-            return coupled.solve(rows, movers, dual, work, effort, true);
+            let [group, step] = PRODUCTS;
+            let most = group.min(step.saturating_sub(*toiled));
+            if most == 0 {
+                return 0;
+            }
+            let effort = Effort::to(accuracy, most);
+            let used = coupled.solve(rows, movers, dual, work, effort, true);
+            *toiled += used;
+            return used;
         }
         let linked = rows.iter().all(|r| r.is_loose() && !r.spins());
         let rounds = if linked { ROUNDS } else { SWEEPS / LOOK };
