@@ -58,7 +58,7 @@ impl Iterate {
 }
 
 /// Memory of the method, kept for reuse.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Accelerated {
     now: Iterate,
     before: Iterate,
@@ -69,20 +69,7 @@ pub struct Accelerated {
     bound: f64,
 }
 
-impl Default for Accelerated {
-    fn default() -> Self {
-        let none = Iterate::default;
-        Accelerated {
-            now: none(),
-            before: none(),
-            ahead: none(),
-            best: none(),
-            bound: BOUND,
-        }
-    }
-}
-
-/// L at first, and what it is multiplied by in a round, and at least where it does not suffice.
+/// L at first, and what it is multiplied by: in a round, and at least where it does not suffice.
 const BOUND: f64 = 3.0;
 const LOOSEN: f64 = 0.99;
 const TIGHTEN: f64 = 1.2;
