@@ -74,6 +74,11 @@ pub(crate) struct AxisRow {
 }
 
 impl AxisRow {
+    /// Whether it is a row without compliance.
+    pub(super) fn is_hard(&self) -> bool {
+        matches!(self.mode, Mode::Lower | Mode::Upper | Mode::Stick)
+    }
+
     /// λ = g x⁺ + q, and the constant part of friction.
     pub(super) fn line(&self, h: f64) -> (f64, f64) {
         let [k, d, bias] = self.law.linear(self.saturated);
@@ -179,7 +184,7 @@ impl AxisRow {
 
     /// Added compliance and right-hand side of the second half, for the free rate u·unit.
     pub(super) fn rate_equation(&self, h: f64, free: f64) -> (f64, f64) {
-        if matches!(self.mode, Mode::Lower | Mode::Upper | Mode::Stick) {
+        if self.is_hard() {
             return (0.0, free);
         }
         let [k, d, _] = self.law.linear(self.saturated);
@@ -278,9 +283,12 @@ impl Dual {
     /// Coordinates at the iterate, and the right-hand sides of their rows. Returns the
     /// largest violation of limits and held friction, m.
     pub(super) fn axis_sides(&mut self, model: &Model, work: &[NewtonBlock], h: f64) -> f64 {
-        for row in &mut self.axes {
-            let (a, b) = carried(&model.joints[row.joint], work);
-            row.x = unwrap(row.kind, row.kind.value(&a, &b), row.start);
+        for k in 0..self.axes.len() {
+            if self.is_open(self.axes[k].joint) {
+                let row = &mut self.axes[k];
+                let (a, b) = carried(&model.joints[row.joint], work);
+                row.x = unwrap(row.kind, row.kind.value(&a, &b), row.start);
+            }
         }
         self.law_sides(h)
     }

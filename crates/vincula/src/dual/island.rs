@@ -7,6 +7,7 @@ use super::border::Border;
 use super::choose::{Draft, Solver};
 use super::linearize::{JointRows, SideRows};
 use super::net::Net;
+use super::open::Open;
 use super::plan::{IslandPlan, SolverChoice};
 use super::ports::{NO_PORT, PORTS, PortBlock};
 use super::squares::Squares;
@@ -227,6 +228,9 @@ impl Dual {
             turning: Vec::new(),
             strand: None,
             asked: None,
+            open: None,
+            gaps: Vec::new(),
+            spare: Open::default(),
             offsets,
             incidences,
             starts,

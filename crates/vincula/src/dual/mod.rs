@@ -15,6 +15,7 @@ mod island;
 mod limits;
 mod linearize;
 mod net;
+mod open;
 mod passes;
 mod path;
 pub mod plan;
@@ -50,6 +51,7 @@ use border::Border;
 use hubs::Hub;
 use island::Island;
 use linearize::{GeneralRow, JointRows, SideRows};
+use open::Open;
 use ports::{NO_PORT, PortBlock};
 use squares::Squares;
 use strand::Strand;
@@ -121,6 +123,11 @@ pub struct Dual {
     strand: Option<Box<Strand>>,
     /// What trials of limits and friction ask, if that is not all.
     asked: Option<Asked>,
+    /// Islands that are not closed yet, if closed ones wait for them; by how much each is open, m; and
+    /// memory.
+    open: Option<Open>,
+    gaps: Vec<f64>,
+    spare: Open,
     /// Right-hand side, then solution, one per row of the model.
     pub(crate) lambda: Vec<f64>,
 }
@@ -216,6 +223,9 @@ impl Dual {
 
     /// Solves for the multipliers of the current right-hand side.
     pub(crate) fn solve(&mut self) {
+        if self.open.is_some() {
+            return self.solve_open();
+        }
         for island in &mut self.islands {
             island.solve(&mut self.lambda, &self.offsets);
         }
@@ -226,6 +236,9 @@ impl Dual {
     /// those of bodies with ports and axles alone are found there.
     pub(crate) fn load(&mut self, work: &mut [NewtonBlock]) {
         for index in self.loading.iter().map(|&joint| joint as usize) {
+            if !self.is_open(index) {
+                continue;
+            }
             let rows = &self.joints[index];
             let lambda = &self.lambda[self.offsets[index]..self.offsets[index + 1]];
             for side in [&rows.a, &rows.b] {

@@ -33,9 +33,16 @@ pub(crate) struct Joints<'a> {
     starts: &'a [usize],
     holds: &'a [Hold],
     lambda: &'a [f64],
+    /// Of each block: whether joints that are looked at hold a body of it, if these are not all.
+    open: Option<&'a [bool]>,
 }
 
 impl Joints<'_> {
+    /// Whether joints that are looked at may move the bodies of a block.
+    pub fn may_move(&self, block: usize) -> bool {
+        self.open.is_none_or(|open| open[block])
+    }
+
     /// What the joints need to know of a block of bodies after its free solve: places and
     /// compliances of the points, while the block is at hand.
     pub fn prepare(&self, n: &NewtonBlock, ports: &mut PortBlock) {
@@ -224,6 +231,7 @@ impl Dual {
             starts: &self.starts,
             holds: &self.holds,
             lambda: &self.lambda,
+            open: self.open.as_ref().map(|open| &open.blocks[..]),
         };
         (joints, &mut self.ports)
     }
@@ -293,6 +301,11 @@ impl Dual {
         }
         self.squares.measure(self.level, work, &mut self.lambda);
         self.axles.measure(&self.ports, &mut self.lambda);
+        if let Some(open) = self.open.take() {
+            let worst = self.violation_of_open(&open, (model, work), h);
+            self.open = Some(open);
+            return worst;
+        }
         let worst = self.each_joint(|joints, range, ports, lambda| {
             joints.violation(range, (model, work), ports, lambda)
         });

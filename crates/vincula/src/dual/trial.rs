@@ -129,4 +129,4 @@ impl Dual {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -326,20 +326,35 @@ pub(super) fn close(
     rule: &Rule,
     fresh: bool,
 ) -> Result<Fit, DualFault> {
+    let fit = close_in_passes(model, work, scheme, rule, fresh);
+    work.dual.return_closed();
+    fit
+}
+
+fn close_in_passes(
+    model: &Model,
+    work: &mut Workspace,
+    scheme: &Scheme,
+    rule: &Rule,
+    fresh: bool,
+) -> Result<Fit, DualFault> {
     let h = scheme.h;
-    let (mut previous, mut update) = (f64::INFINITY, 0.0f64);
+    let mut previous = f64::INFINITY;
     for pass in 0.. {
         let violation = work.dual.violation(model, &work.newton, h);
         let first = pass == 0;
         let stuck = pass > 1 && !(violation < 0.5 * previous);
         if !first && (violation <= rule.residual || stuck) {
             return Ok(Fit {
-                update,
-                violation,
+                update: largest_update(&work.active, &work.newton),
+                violation: violation.max(work.dual.gap_left_out()),
                 stretch: None,
             });
         }
         previous = violation;
+        if !first {
+            work.dual.leave_closed(rule.residual);
+        }
         work.dual.solve();
         if first {
             settle_axes(model, work, h, fresh)?;
@@ -347,6 +362,9 @@ pub(super) fn close(
         work.apply_dual(first && fresh);
         let again = !work.dual.is_empty() && !work.linear;
         let found = work.each_block(|around, at| {
+            if !around.joints.may_move(at.index) {
+                return Ok([0.0; 2]);
+            }
             let n = at.n;
             around.joints.put_loads(at.index, n, at.ports);
             let u = newton::accept(around.level, n);
@@ -367,8 +385,7 @@ pub(super) fn close(
             };
             Ok::<_, DualFault>([u, stretch])
         });
-        let stretch;
-        [update, stretch] = found?;
+        let [update, stretch] = found?;
         if !again {
             return Ok(Fit {
                 update,

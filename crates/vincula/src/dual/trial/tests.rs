@@ -3,7 +3,7 @@ use crate::prelude::*;
 
 /// Pairs of rods on hinges, of which every third has limits that it has reached, or friction. The
 /// others may be on ball joints.
-fn pairs(balls: bool) -> Model {
+pub(in crate::dual) fn pairs(balls: bool) -> Model {
     let mut builder = ModelBuilder::new();
     let half_extents = DVec3::new(0.5, 0.1, 0.05);
     for k in 0..20 {
@@ -26,10 +26,10 @@ fn pairs(balls: bool) -> Model {
     builder.build().unwrap()
 }
 
-const H: f64 = 0.01;
+pub(in crate::dual) const H: f64 = 0.01;
 
 /// Where some steps lead.
-fn after_steps(model: &Model) -> Workspace {
+pub(in crate::dual) fn after_steps(model: &Model) -> Workspace {
     let mut work = Workspace::new(model, Settings::default());
     let (mut state, control) = (model.initial_state(), Control::new(model));
     for _ in 0..3 {
