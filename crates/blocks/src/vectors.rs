@@ -3,10 +3,26 @@
 //! No fused multiply-add is ever formed (Rust does not contract), so that results do not depend on the
 //! processor.
 
-use faer::traits::ComplexField;
-
-/// Runs `work`, compiled for the widest vectors of this processor as far as it is inlined.
-#[inline(always)]
-pub(crate) fn with_vectors<R>(work: impl FnOnce() -> R) -> R {
-    <f64 as ComplexField>::Arch::default().dispatch(work)
+/// A function that runs `body`, compiled for the widest vectors of this processor. Only what is inlined
+/// is compiled so: `body` and all that is hot in it must be `#[inline(always)]`, and a closure never is.
+macro_rules! vectorized {
+    ($(#[$meta:meta])* $vis:vis fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? = $body:path) => {
+        $(#[$meta])*
+        $vis fn $name($($arg: $ty),*) $(-> $ret)? {
+            struct Work<T>(T);
+            impl pulp::WithSimd for Work<($($ty,)*)> {
+                type Output = $crate::vectors::vectorized!(@output $($ret)?);
+                #[inline(always)]
+                fn with_simd<S: pulp::Simd>(self, _: S) -> Self::Output {
+                    let ($($arg,)*) = self.0;
+                    $body($($arg),*)
+                }
+            }
+            pulp::Arch::new().dispatch(Work(($($arg,)*)))
+        }
+    };
+    (@output) => { () };
+    (@output $ret:ty) => { $ret };
 }
+
+pub(crate) use vectorized;

@@ -1,10 +1,13 @@
 //! Substitution with the factors of one right-hand side.
 //!
-//! A supernode's columns below its triangle share their rows, so what they take from the rows
-//! above is summed in contiguous memory first, and each row is looked up once for all columns.
+//! A supernode's columns share their rows, which are brought to contiguous memory first: each is
+//! looked up once for all columns. Columns go by threes, and all that a three does to later rows is one
+//! loop, whether these are its own or below.
 //!
 //! Both halves of the tree have a vector of their own: their rows, and behind these what they
 //! give to the rows of the top, or later what these are. So neither sees the other.
+
+use std::slice::ChunksExact;
 
 use super::Cholesky;
 use super::choice::Ways;
@@ -13,15 +16,15 @@ use super::fronts::shape;
 use super::halves::TOP;
 use super::supernodes::Supernodes;
 use crate::threads::both;
-use crate::vectors::with_vectors;
+use crate::vectors::vectorized;
 
 /// The vectors of one part.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Vectors {
     /// Own rows, then those of the top.
     x: Vec<f64>,
-    /// Room for the rows below the longest supernode.
-    sums: Vec<f64>,
+    /// Room for the rows of the longest supernode.
+    front: Vec<f64>,
 }
 
 impl Vectors {
@@ -30,10 +33,11 @@ impl Vectors {
         let own = forest.rows[part + 1] - forest.rows[part];
         let top = forest.rows[TOP + 1] - forest.rows[TOP];
         let lengths = forest.supernodes[part]..forest.supernodes[part + 1];
-        let longest = lengths.map(|s| shape(symbolic, s)[1]).max().unwrap_or(0);
+        let height = |s| shape(symbolic, s).iter().sum();
+        let longest = lengths.map(height).max().unwrap_or(0);
         Vectors {
             x: vec![0.0; if part == TOP { own } else { own + top }],
-            sums: vec![0.0; longest],
+            front: vec![0.0; longest],
         }
     }
 }
@@ -104,64 +108,90 @@ impl Cholesky {
 
     /// `x ← L⁻¹ x` for the columns of one part.
     fn forward(&self, part: usize, ways: &Ways, vectors: &mut Vectors) {
-        with_vectors(|| self.go_forward(part, ways, vectors));
+        forward(self, part, ways, vectors);
     }
 
     #[inline(always)]
     fn go_forward(&self, part: usize, ways: &Ways, vectors: &mut Vectors) {
-        let Vectors { x, sums } = vectors;
+        let Vectors { x, front } = vectors;
         let first = self.forest.rows[part];
         for s in ways.of(part) {
             let [width, below] = shape(&self.symbolic, s);
             let begin = self.symbolic.supernode_begin()[s] - first;
-            let sums = &mut sums[..below];
-            sums.fill(0.0);
+            let height = width + below;
+            let front = &mut front[..height];
             let own = &mut x[begin..begin + width];
-            for (k, column) in self.columns(s).enumerate() {
-                let (done, later) = own.split_at_mut(k + 1);
-                let x = done[k];
-                for (target, l) in later.iter_mut().zip(&column[k + 1..width]) {
-                    *target -= l * x;
+            front[..width].copy_from_slice(own);
+            front[width..].fill(0.0);
+            let (threes, left) = self.columns(s);
+            for (k, block) in (0..).step_by(3).zip(threes) {
+                let [a, b, c] = three(block, height);
+                let p = front[k];
+                let q = front[k + 1] - a[k + 1] * p;
+                let r = (front[k + 2] - a[k + 2] * p) - b[k + 2] * q;
+                (front[k + 1], front[k + 2]) = (q, r);
+                let later = k + 3..;
+                let columns = [a, b, c].map(|column| &column[later.clone()]);
+                take_three(columns, [p, q, r], &mut front[later]);
+            }
+            for (k, column) in (width / 3 * 3..width).zip(left) {
+                let (done, later) = front.split_at_mut(k + 1);
+                for (target, l) in later.iter_mut().zip(&column[k + 1..]) {
+                    *target -= l * done[k];
                 }
             }
-            add_columns(self.factors_of(s), width, own, sums);
-            for (&row, sum) in self.forest.local_rows(s).iter().zip(sums) {
-                x[row as usize] -= *sum;
+            own.copy_from_slice(&front[..width]);
+            for (&row, gift) in self.forest.local_rows(s).iter().zip(&front[width..]) {
+                x[row as usize] += gift;
             }
         }
     }
 
     /// `x ← L⁻ᵀ D⁻¹ x` for the columns of one part.
     fn backward(&self, part: usize, ways: &Ways, vectors: &mut Vectors) {
-        with_vectors(|| self.go_backward(part, ways, vectors));
+        backward(self, part, ways, vectors);
     }
 
     #[inline(always)]
     fn go_backward(&self, part: usize, ways: &Ways, vectors: &mut Vectors) {
-        let Vectors { x, sums } = vectors;
+        let Vectors { x, front } = vectors;
         let first = self.forest.rows[part];
         for s in ways.of(part).rev() {
             let [width, below] = shape(&self.symbolic, s);
             let begin = self.symbolic.supernode_begin()[s] - first;
-            let above = &mut sums[..below];
-            for (value, &row) in above.iter_mut().zip(self.forest.local_rows(s)) {
+            let height = width + below;
+            let front = &mut front[..height];
+            for (value, &row) in front[width..].iter_mut().zip(self.forest.local_rows(s)) {
                 *value = x[row as usize];
             }
             let own = &mut x[begin..begin + width];
-            for (k, column) in self.columns(s).enumerate().rev() {
-                let (done, later) = own.split_at_mut(k + 1);
-                let (triangle, below) = column.split_at(width);
-                let known = dot(&triangle[k + 1..], later) + dot(below, above);
-                done[k] = done[k] / triangle[k] - known;
+            front[..width].copy_from_slice(own);
+            let (threes, left) = self.columns(s);
+            for (k, column) in (width / 3 * 3..width).zip(left).rev() {
+                let known = dot(&column[k + 1..], &front[k + 1..]);
+                front[k] = front[k] / column[k] - known;
             }
+            for (k, block) in threes.enumerate().rev() {
+                let (k, [a, b, c]) = (3 * k, three(block, height));
+                let later = k + 3..;
+                let columns = [a, b, c].map(|column| &column[later.clone()]);
+                let known = dot_three(columns, &front[later]);
+                let r = front[k + 2] / c[k + 2] - known[2];
+                let q = front[k + 1] / b[k + 1] - (known[1] + b[k + 2] * r);
+                let p = front[k] / a[k] - ((known[0] + a[k + 1] * q) + a[k + 2] * r);
+                front[k..k + 3].copy_from_slice(&[p, q, r]);
+            }
+            own.copy_from_slice(&front[..width]);
         }
     }
 
-    /// The columns of a supernode, one after the other.
+    /// The columns of a supernode: by threes, and those that are left.
     #[inline(always)]
-    fn columns(&self, s: usize) -> std::slice::ChunksExact<'_, f64> {
+    fn columns(&self, s: usize) -> (ChunksExact<'_, f64>, ChunksExact<'_, f64>) {
         let [width, below] = shape(&self.symbolic, s);
-        self.factors_of(s).chunks_exact(width + below)
+        let height = width + below;
+        let (threes, left) = self.factors_of(s).split_at(width / 3 * 3 * height);
+        (threes.chunks_exact(3 * height), left.chunks_exact(height))
     }
 
     #[inline(always)]
@@ -172,43 +202,68 @@ impl Cholesky {
     }
 }
 
-/// Adds the rows below the triangle of some columns, each times its x, to the sums: three columns at
-/// a time, in the order that one after the other would have.
-#[inline(always)]
-fn add_columns(columns: &[f64], width: usize, x: &[f64], sums: &mut [f64]) {
-    let height = width + sums.len();
-    let mut threes = x.chunks_exact(3);
-    let mut blocks = columns.chunks_exact(3 * height);
-    for (x, block) in threes.by_ref().zip(blocks.by_ref()) {
-        let (a, rest) = block.split_at(height);
-        let (b, c) = rest.split_at(height);
-        add_three([&a[width..], &b[width..], &c[width..]], x, sums);
-    }
-    let left = blocks.remainder().chunks_exact(height);
-    for (x, column) in threes.remainder().iter().zip(left) {
-        for (sum, l) in sums.iter_mut().zip(&column[width..]) {
-            *sum += l * x;
-        }
-    }
+vectorized! {
+    fn forward(factors: &Cholesky, part: usize, ways: &Ways, vectors: &mut Vectors) = Cholesky::go_forward
 }
 
-/// Adds three columns, each times its x: four rows at a time, because columns are short.
+vectorized! {
+    fn backward(factors: &Cholesky, part: usize, ways: &Ways, vectors: &mut Vectors) = Cholesky::go_backward
+}
+
+/// Three columns, one after the other.
 #[inline(always)]
-fn add_three([a, b, c]: [&[f64]; 3], x: &[f64], sums: &mut [f64]) {
-    let add = |sum: f64, [a, b, c]: [f64; 3]| ((sum + a * x[0]) + b * x[1]) + c * x[2];
+fn three(block: &[f64], height: usize) -> [&[f64]; 3] {
+    let (a, rest) = block.split_at(height);
+    let (b, c) = rest.split_at(height);
+    [a, b, c]
+}
+
+/// Takes three columns, each times its x, from the targets: four rows at a time, because columns are
+/// short.
+#[inline(always)]
+fn take_three([a, b, c]: [&[f64]; 3], x: [f64; 3], targets: &mut [f64]) {
+    let take = |value: f64, [a, b, c]: [f64; 3]| ((value - a * x[0]) - b * x[1]) - c * x[2];
     let fours = [a, b, c].map(|column| column.chunks_exact(4));
     let [left_a, left_b, left_c] = fours.clone().map(|four| four.remainder());
     let [fours_a, fours_b, fours_c] = fours;
-    let mut targets = sums.chunks_exact_mut(4);
-    for (((sums, a), b), c) in targets.by_ref().zip(fours_a).zip(fours_b).zip(fours_c) {
+    let mut targets = targets.chunks_exact_mut(4);
+    for (((values, a), b), c) in targets.by_ref().zip(fours_a).zip(fours_b).zip(fours_c) {
         for k in 0..4 {
-            sums[k] = add(sums[k], [a[k], b[k], c[k]]);
+            values[k] = take(values[k], [a[k], b[k], c[k]]);
         }
     }
     let left = left_a.iter().zip(left_b).zip(left_c);
-    for (sum, ((a, b), c)) in targets.into_remainder().iter_mut().zip(left) {
-        *sum = add(*sum, [*a, *b, *c]);
+    for (value, ((a, b), c)) in targets.into_remainder().iter_mut().zip(left) {
+        *value = take(*value, [*a, *b, *c]);
     }
+}
+
+/// The product of three vectors with one, as [`dot`] has them.
+#[inline(always)]
+fn dot_three([a, b, c]: [&[f64]; 3], x: &[f64]) -> [f64; 3] {
+    let mut sums = [[0.0; 4]; 3];
+    let fours = x.chunks_exact(4);
+    let start = x.len() - fours.remainder().len();
+    let columns = [a, b, c].map(|column| column.chunks_exact(4));
+    let [fours_a, fours_b, fours_c] = columns;
+    for (((x, a), b), c) in fours.zip(fours_a).zip(fours_b).zip(fours_c) {
+        for k in 0..4 {
+            sums[0][k] += a[k] * x[k];
+            sums[1][k] += b[k] * x[k];
+            sums[2][k] += c[k] * x[k];
+        }
+    }
+    let mut tails = [0.0; 3];
+    for (((x, a), b), c) in (x[start..].iter().zip(&a[start..]))
+        .zip(&b[start..])
+        .zip(&c[start..])
+    {
+        tails = [tails[0] + a * x, tails[1] + b * x, tails[2] + c * x];
+    }
+    [0, 1, 2].map(|i| {
+        let s = &sums[i];
+        (s[0] + s[1]) + (s[2] + s[3]) + tails[i]
+    })
 }
 
 /// The product of two vectors, in four sums that do not wait for each other.

@@ -4,7 +4,7 @@
 //! it would take alone, with the same numbers to the last bit: one that has ended stays where it is.
 
 use super::local::{ON_CONE, STEPS, Sliding};
-use crate::vectors::with_vectors;
+use crate::vectors::vectorized;
 
 /// Blocks at a time.
 const LANES: usize = 8;
@@ -32,6 +32,10 @@ struct Trial {
     l: [Lane; 2],
     n: Lane,
     size: Lane,
+}
+
+vectorized! {
+    fn search(slides: &Slides) -> [Lane; 3] = Slides::search
 }
 
 impl Slides {
@@ -79,7 +83,7 @@ impl Slides {
     }
 
     fn solve(&mut self, lambda: &mut [f64]) {
-        let found = with_vectors(|| self.search());
+        let found = search(self);
         for (lane, &block) in self.blocks[..self.count].iter().enumerate() {
             lambda[3 * block..3 * block + 3].copy_from_slice(&found.map(|x| x[lane]));
         }

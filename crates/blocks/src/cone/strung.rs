@@ -32,7 +32,7 @@ use super::block::{Block, times, times_transposed};
 use super::dense::{ConeReport, triple};
 use super::direct::{Direct, Mark, Response};
 use super::string::Line;
-use crate::vectors::with_vectors;
+use crate::vectors::vectorized;
 use border::Border;
 
 /// Contacts up to which a guess is followed: of thousands some are always far from where they end.
@@ -238,10 +238,11 @@ impl Strung {
             }
         }
         self.line.solve(&mut self.nodes[..3 * self.line.len()]);
-        self.read(x, y);
+        read(self, x, y);
     }
 
     /// Writes S x − B ν + V w to y, with ν and w as they are.
+    #[inline(always)]
     fn read(&mut self, x: &[f64], y: &mut [f64]) {
         let moved = self.border.values();
         for bead in &self.beads {
@@ -264,13 +265,25 @@ impl Strung {
     }
 }
 
+vectorized! {
+    fn load(strung: &mut Strung, softs: &[Block], slopes: &[Block]) -> bool = Strung::load
+}
+
+vectorized! {
+    fn solve_linear(strung: &mut Strung, r: &mut [f64]) = Strung::solve_linear
+}
+
+vectorized! {
+    fn read(strung: &mut Strung, x: &[f64], y: &mut [f64]) = Strung::read
+}
+
 impl Response for Strung {
     fn product(&mut self, x: &[f64], y: &mut [f64]) {
         self.multiply(x, y);
     }
 
     fn prepare(&mut self, softs: &[Block], slopes: &[Block]) -> bool {
-        with_vectors(|| self.load(softs, slopes))
+        load(self, softs, slopes)
     }
 
     fn near(&self) -> f64 {
@@ -285,13 +298,13 @@ impl Response for Strung {
     }
 
     fn respond(&mut self, _: &[Block], r: &mut [f64], _: f64) -> Option<usize> {
-        with_vectors(|| self.solve_linear(r));
+        solve_linear(self, r);
         r.iter().all(|x| x.is_finite()).then_some(0)
     }
 
     /// S δ − B ν + V w: a solve leaves ν and w.
     fn answer(&mut self, delta: &[f64], y: &mut [f64]) {
-        self.read(delta, y);
+        read(self, delta, y);
     }
 }
 

@@ -15,16 +15,17 @@ impl Strung {
         self.gains.resize(self.reaches.len(), [[0.0; 9]; 2]);
         self.pulls.clear();
         self.pulls.resize(self.sways.len(), [[0.0; LANES]; 3]);
-        let mut beads = 0..self.beads.len();
-        let pulls = match beads.all(|bead| self.eliminate(bead, softs, slopes)) {
-            true => Pulls {
-                lots: &self.lots,
-                reaches: &self.reaches,
-                sways: &self.sways,
-                pulls: &self.pulls,
-                gains: &self.gains,
-            },
-            false => return false,
+        for bead in 0..self.beads.len() {
+            if !self.eliminate(bead, softs, slopes) {
+                return false;
+            }
+        }
+        let pulls = Pulls {
+            lots: &self.lots,
+            reaches: &self.reaches,
+            sways: &self.sways,
+            pulls: &self.pulls,
+            gains: &self.gains,
         };
         self.border.factor(&self.loaded, &self.beads, &pulls)
     }
