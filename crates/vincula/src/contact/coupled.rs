@@ -8,6 +8,8 @@
 //! connect are solved at once instead (`strings.rs`, `nets.rs`), and, where an accuracy is asked for, a net
 //! with mechanisms and bodies on it (`weave.rs`).
 
+mod reaches;
+
 use vincula_blocks::cone::{Accelerated, ConeReport, Products, project};
 
 use super::movers::{FIXED, Movers};
@@ -19,6 +21,7 @@ use crate::dual::Dual;
 use crate::integrate::newton::NewtonBlock;
 use crate::math::small::*;
 use crate::math::union::Union;
+use reaches::Reaches;
 
 /// Violation of the law, relative to the largest force, at which a solve ends that is not asked for
 /// another.
@@ -85,7 +88,7 @@ pub(crate) struct Coupled {
     weave: Weave,
     /// Whether contacts are those of a net and of what touches it, solved at once.
     woven: bool,
-    order: Vec<u32>,
+    reaches: Reaches,
     /// What the last group that was looked at is.
     kind: Kind,
 }
@@ -230,26 +233,17 @@ impl Coupled {
     ) -> ConeReport {
         let Coupled {
             weave,
-            order,
+            reaches,
             wrench,
             motion,
             groups,
             ..
         } = self;
-        order.clear();
-        order.extend(weave.order());
+        reaches.find(weave.order().map(|index| &rows[index as usize]));
         let units = &groups.units;
         weave.start(rows, movers);
-        let contacts: &[ContactRow] = rows;
         let mut multiply = |x: &[f64], y: &mut [f64]| {
-            respond(
-                contacts,
-                [order, units],
-                (movers, dual),
-                [wrench, motion],
-                x,
-                y,
-            );
+            respond(reaches, units, (movers, dual), [wrench, motion], x, y);
         };
         let report = weave.solve(&mut multiply);
         for (index, force) in weave.answer() {
@@ -284,6 +278,7 @@ impl Coupled {
             mu,
             lambda,
             product,
+            reaches,
             wrench,
             motion,
             groups,
@@ -291,16 +286,9 @@ impl Coupled {
         } = self;
         let (members, units) = groups.of(group);
         let limit = effort.most.min((effort.rows / members.len()).max(FEWEST));
-        let contacts: &[ContactRow] = rows;
+        reaches.find(members.iter().map(|&index| &rows[index as usize]));
         let mut multiply = |x: &[f64], y: &mut [f64]| {
-            respond(
-                contacts,
-                [members, units],
-                (movers, dual),
-                [wrench, motion],
-                x,
-                y,
-            );
+            respond(reaches, units, (movers, dual), [wrench, motion], x, y);
         };
         // The slip holds D λ of the present λ already.
         multiply(lambda, product);
@@ -440,10 +428,10 @@ impl Crowds {
     }
 }
 
-/// Writes how far the contacts of some rows and units move under forces x, the joints inside.
+/// Writes how far the contacts of some units move under forces x, the joints inside.
 fn respond(
-    rows: &[ContactRow],
-    [members, units]: [&[u32]; 2],
+    reaches: &Reaches,
+    units: &[u32],
     (movers, dual): (&mut Movers, &mut Dual),
     [wrench, motion]: [&mut Vec<[V3; 2]>; 2],
     x: &[f64],
@@ -452,36 +440,10 @@ fn respond(
     for &unit in units {
         wrench[movers.unit(unit)].fill([[0.0; 3]; 2]);
     }
-    load(rows, members, x, wrench);
+    reaches.load(x, wrench);
     for &unit in units {
         let answer = |island: usize, rows: &mut [f64]| dual.answer_chosen(island, rows);
         movers.respond_unit(unit, answer, wrench, motion);
     }
-    read(rows, members, x, motion, y);
-}
-
-/// Forces x along the frames, as what they do to each mover.
-fn load(rows: &[ContactRow], members: &[u32], x: &[f64], wrench: &mut [[V3; 2]]) {
-    for (&index, x) in members.iter().zip(x.chunks_exact(3)) {
-        let x = [x[0], x[1], x[2]];
-        if x == [0.0; 3] {
-            continue;
-        }
-        let row = &rows[index as usize];
-        for (arm, sign) in [(&row.b, 1.0), (&row.a, -1.0)] {
-            arm.load(sign, &row.frame, &x, wrench);
-        }
-    }
-}
-
-/// How far the contacts move, in their frames.
-fn read(rows: &[ContactRow], members: &[u32], x: &[f64], motion: &[[V3; 2]], y: &mut [f64]) {
-    for (k, &index) in members.iter().enumerate() {
-        let row = &rows[index as usize];
-        let mut u = [row.soft * x[3 * k], 0.0, 0.0];
-        for (arm, sign) in [(&row.b, 1.0), (&row.a, -1.0)] {
-            u = axpy(&u, sign, &arm.moved(&row.frame, motion));
-        }
-        y[3 * k..3 * k + 3].copy_from_slice(&u);
-    }
+    reaches.read(x, motion, y);
 }

@@ -58,28 +58,6 @@ impl Arm {
     pub fn lever(&self, frame: &[V3; 3]) -> [V3; 3] {
         frame.map(|axis| cross(&self.arm, &axis))
     }
-
-    /// Adds the force x along the frame, times the sign, to the force and torque on the mover.
-    #[inline(always)]
-    pub fn load(&self, sign: f64, frame: &[V3; 3], x: &V3, wrench: &mut [[V3; 2]]) {
-        if self.mover != FIXED {
-            let [f, t] = &mut wrench[self.mover as usize];
-            let force = along(frame, x);
-            *f = axpy(f, sign, &force);
-            *t = axpy(t, sign, &cross(&self.arm, &force));
-        }
-    }
-
-    /// How far its mover takes the contact, along the frame, m.
-    #[inline(always)]
-    pub fn moved(&self, frame: &[V3; 3], motion: &[[V3; 2]]) -> V3 {
-        if self.mover == FIXED {
-            return [0.0; 3];
-        }
-        let [shift, turn] = &motion[self.mover as usize];
-        let moved = add(shift, &cross(turn, &self.arm));
-        [0, 1, 2].map(|i| dot(&frame[i], &moved))
-    }
 }
 
 /// Rolling and torsional friction: a torque about n, and one about t₁ and t₂.

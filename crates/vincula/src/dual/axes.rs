@@ -10,9 +10,10 @@
 //! counts as a spring of stiffness d/h.
 
 use super::Dual;
-use super::linearize::carried;
+use super::linearize::{carried, map_of};
 use crate::integrate::Scheme;
 use crate::integrate::newton::NewtonBlock;
+use crate::joint::Joint;
 use crate::joint::axis::{AxisKind, AxisLaw};
 use crate::math::angle;
 use crate::model::{Control, Model, State};
@@ -286,8 +287,7 @@ impl Dual {
         for k in 0..self.axes.len() {
             if self.is_open(self.axes[k].joint) {
                 let row = &mut self.axes[k];
-                let (a, b) = carried(&model.joints[row.joint], work);
-                row.x = unwrap(row.kind, row.kind.value(&a, &b), row.start);
+                row.x = coordinate(&model.joints[row.joint], row, work);
             }
         }
         self.law_sides(h)
@@ -373,8 +373,7 @@ impl Dual {
         for row in &mut self.axes {
             row.held = row.unit * row.lambda;
             row.lambda = 0.0;
-            let (a, b) = carried(&model.joints[row.joint], work);
-            row.x = unwrap(row.kind, row.kind.value(&a, &b), row.start);
+            row.x = coordinate(&model.joints[row.joint], row, work);
             row.moved = row.x - row.start;
             if row.law.clamp().is_some() && matches!(row.mode, Mode::Lower | Mode::Upper) {
                 row.mode = Mode::Free;
@@ -452,13 +451,28 @@ impl Dual {
     /// The potential of what acts along coordinates at the iterate, `½ g x² + q x`, J.
     pub(crate) fn potential(&self, model: &Model, work: &[NewtonBlock], h: f64) -> f64 {
         let of = |row: &AxisRow| {
-            let (a, b) = carried(&model.joints[row.joint], work);
-            let x = unwrap(row.kind, row.kind.value(&a, &b), row.start);
+            let x = coordinate(&model.joints[row.joint], row, work);
             let (g, q) = row.line(h);
             (0.5 * g * x + q) * x
         };
         self.axes.iter().map(of).sum()
     }
+}
+
+/// A coordinate at the iterate, near where it was at the start of the step.
+fn coordinate(joint: &Joint, row: &AxisRow, work: &[NewtonBlock]) -> f64 {
+    let value = match row.kind.is_turn() {
+        // It is looked at often, and two maps are all that it needs.
+        true => {
+            let maps = [&joint.a, &joint.b].map(|side| map_of(side, work));
+            row.kind.turn(&maps, [&joint.a.axes, &joint.b.axes])
+        }
+        false => {
+            let (a, b) = carried(joint, work);
+            row.kind.value(&a, &b)
+        }
+    };
+    unwrap(row.kind, value, row.start)
 }
 
 /// The angle that is nearest to where the coordinate was.

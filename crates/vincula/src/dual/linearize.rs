@@ -161,17 +161,19 @@ pub(super) fn carried(joint: &Joint, work: &[NewtonBlock]) -> (Carried, Carried)
 }
 
 pub(super) fn carried_side(side: &Side, work: &[NewtonBlock]) -> Carried {
-    match side.endpoint.index() {
-        None => Joint::carried(side, &IDENTITY, &[0.0; 3]),
-        Some(body) => {
-            let (block, lane) = place(body);
-            Joint::carried(
-                side,
-                &gather(&work[block].a, lane),
-                &gather(&work[block].t, lane),
-            )
-        }
-    }
+    let t = side.endpoint.index().map_or([0.0; 3], |body| {
+        let (block, lane) = place(body);
+        gather(&work[block].t, lane)
+    });
+    Joint::carried(side, &map_of(side, work), &t)
+}
+
+/// The map A of the body of a side; the world's is one.
+pub(super) fn map_of(side: &Side, work: &[NewtonBlock]) -> M3 {
+    side.endpoint.index().map_or(IDENTITY, |body| {
+        let (block, lane) = place(body);
+        gather(&work[block].a, lane)
+    })
 }
 
 /// The same where the bodies were before the free solve moved them: the step equation is

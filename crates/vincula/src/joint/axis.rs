@@ -252,11 +252,22 @@ impl AxisKind {
         }
     }
 
-    /// The angle of a hinge whose axes two maps carry, rad.
-    pub(crate) fn angle([a, b]: &[M3; 2], [axes_a, axes_b]: [&[V3; 3]; 2]) -> f64 {
-        let x = mul_vec(b, &axes_b[0]);
-        let along = |k: usize| dot(&mul_vec(a, &axes_a[k]), &x);
-        atan2(along(1), along(0))
+    /// Whether it is an angle about one axis, which `turn` finds.
+    pub(crate) fn is_turn(self) -> bool {
+        matches!(self, AxisKind::Angle | AxisKind::SecondAngle)
+    }
+
+    /// The angle of a hinge, or the second one of a universal joint, whose axes two maps carry, rad.
+    #[inline(always)]
+    pub(crate) fn turn(self, maps: &[M3; 2], axes: [&[V3; 3]; 2]) -> f64 {
+        // The direction that turns, and the two that it turns between.
+        let (one, k, other, [i, j]) = match self {
+            AxisKind::SecondAngle => (0, 2, 1, [2, 1]),
+            _ => (1, 0, 0, [0, 1]),
+        };
+        let x = mul_vec(&maps[one], &axes[one][k]);
+        let along = |k: usize| dot(&mul_vec(&maps[other], &axes[other][k]), &x);
+        atan2(along(j), along(i))
     }
 
     /// Whether it is an angle.

@@ -214,7 +214,7 @@ impl State {
             {
                 // Most joints are hinges.
                 let ends = [&joint.a, &joint.b].map(|side| self.map_of(side));
-                let angle = AxisKind::angle(&ends, [&joint.a.axes, &joint.b.axes]);
+                let angle = AxisKind::Angle.turn(&ends, [&joint.a.axes, &joint.b.axes]);
                 let place = &mut self.coordinates[start];
                 *place = unwrap(kind, angle, *place);
                 continue;
