@@ -93,12 +93,22 @@ pub(super) fn subtract(a: &mut Block, reach: &Block, gain: &Block) {
 
 /// Overwrites a matrix of any order by its inverse, by Gauss and Jordan with partial pivoting. False if
 /// there is none. `swaps` is scratch.
+#[inline(always)]
 pub(super) fn invert(a: &mut [f64], n: usize, swaps: &mut Vec<usize>) -> bool {
-    if n == 3 {
-        let found = inverse(&std::array::from_fn(|e| a[e]));
-        found.iter().for_each(|found| a.copy_from_slice(found));
-        return found.is_some();
+    // The compiler unrolls what is of a known size.
+    match n {
+        3 => {
+            let found = inverse(&std::array::from_fn(|e| a[e]));
+            found.iter().for_each(|found| a.copy_from_slice(found));
+            found.is_some()
+        }
+        6 => invert_any(&mut a[..36], 6, swaps),
+        _ => invert_any(a, n, swaps),
     }
+}
+
+#[inline(always)]
+fn invert_any(a: &mut [f64], n: usize, swaps: &mut Vec<usize>) -> bool {
     swaps.clear();
     for k in 0..n {
         let size = |i: usize| a[i * n + k].abs();

@@ -34,9 +34,16 @@ impl Strung {
     #[inline(always)]
     fn eliminate(&mut self, index: usize, softs: &[Block], slopes: &[Block]) -> bool {
         let bead = self.beads[index];
-        if bead.count == 1 {
-            return self.eliminate_one(&bead, &softs[bead.first], &slopes[bead.first]);
+        // The compiler unrolls what is of a known size.
+        match bead.count {
+            1 => self.eliminate_one(&bead, &softs[bead.first], &slopes[bead.first]),
+            2 => self.eliminate_some(Bead { count: 2, ..bead }, softs, slopes),
+            _ => self.eliminate_some(bead, softs, slopes),
         }
+    }
+
+    #[inline(always)]
+    fn eliminate_some(&mut self, bead: Bead, softs: &[Block], slopes: &[Block]) -> bool {
         let size = 3 * bead.count;
         let start = self.solved.len();
         self.solved.resize(start + size * size, 0.0);
