@@ -140,6 +140,11 @@ impl Accelerated {
         report
     }
 
+    /// The slip that the answer causes.
+    pub fn slip(&self) -> &[f64] {
+        &self.best.slip
+    }
+
     /// y, and its slip, which is linear.
     fn look_ahead(&mut self, beta: f64) {
         let Accelerated {

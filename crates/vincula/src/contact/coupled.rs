@@ -8,6 +8,7 @@
 //! connect are solved at once instead (`strings.rs`, `nets.rs`), and, where an accuracy is asked for, a net
 //! with mechanisms and bodies on it (`weave.rs`).
 
+mod known;
 mod reaches;
 
 use vincula_blocks::cone::{Accelerated, ConeReport, Products, project};
@@ -21,6 +22,7 @@ use crate::dual::Dual;
 use crate::integrate::newton::NewtonBlock;
 use crate::math::small::*;
 use crate::math::union::Union;
+use known::Known;
 use reaches::Reaches;
 
 /// Violation of the law, relative to the largest force, at which a solve ends that is not asked for
@@ -79,6 +81,9 @@ pub(crate) struct Coupled {
     mu: Vec<f64>,
     lambda: Vec<f64>,
     product: Vec<f64>,
+    known: Known,
+    /// Whether the forces of the rows are all that moved the bodies since these were made.
+    holds_all: bool,
     /// Forces and torques on the movers, and how these move.
     wrench: Vec<[V3; 2]>,
     motion: Vec<[V3; 2]>,
@@ -103,6 +108,13 @@ enum Kind {
 }
 
 impl Coupled {
+    /// New rows. Says whether their forces are all that moves the bodies from now on, or only what is
+    /// beyond those that they start with.
+    pub fn begin(&mut self, holds_all: bool) {
+        self.holds_all = holds_all;
+        self.known.forget();
+    }
+
     /// Solves all rows with the joints inside, group by group. Movers end where the forces put them.
     /// Returns the products, counted as if all groups had been one.
     pub fn solve(
@@ -115,6 +127,9 @@ impl Coupled {
         again: bool,
     ) -> usize {
         self.woven = false;
+        if !again {
+            self.known.forget();
+        }
         self.groups.find(rows, movers);
         let one = self.groups.count() == 1;
         if one && !again {
@@ -271,8 +286,13 @@ impl Coupled {
         effort: Effort,
     ) -> usize {
         self.take(group, rows, movers);
+        // Where bodies were told of nothing yet, and nothing but λ pushes.
+        let untold = movers.all.iter().all(|m| m.base == [[0.0; 3]; 2]);
+        let fresh = self.holds_all && untold && movers.spins.is_empty();
+        let one = self.groups.count() == 1;
         let Coupled {
             accelerated,
+            known,
             own,
             free,
             mu,
@@ -291,7 +311,18 @@ impl Coupled {
             respond(reaches, units, (movers, dual), [wrench, motion], x, y);
         };
         // The slip holds D λ of the present λ already.
-        multiply(lambda, product);
+        if one && known.is_of(lambda) {
+            product.copy_from_slice(&known.moved);
+        } else if fresh {
+            let bare = members.iter().flat_map(|&k| &rows[k as usize].free);
+            for (d, (u, b)) in product.iter_mut().zip(free.iter().zip(bare)) {
+                *d = u - b;
+            }
+        } else {
+            multiply(lambda, product);
+        }
+        #[cfg(debug_assertions)]
+        known::check(product, &mut |y: &mut [f64]| multiply(lambda, y), free);
         for (b, d) in free.iter_mut().zip(product.iter()) {
             *b -= d;
         }
@@ -304,6 +335,9 @@ impl Coupled {
         };
         let tolerance = effort.tolerance;
         let report = accelerated.solve(&problem, lambda, &mut multiply, tolerance, limit);
+        if one {
+            known.keep(lambda, accelerated.slip(), free);
+        }
         // One look may show that all is well.
         if report.sweeps > 1 {
             for (&index, l) in members.iter().zip(lambda.chunks_exact(3)) {

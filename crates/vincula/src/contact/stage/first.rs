@@ -24,6 +24,7 @@ impl Stage {
         self.rows.clear();
         self.movers.spins.clear();
         self.sweeper.forget();
+        self.coupled.begin(true);
         for (index, point) in scene.points.iter().enumerate() {
             self.links[index].bent = [0.0; 2];
             let link = &self.links[index];

@@ -14,6 +14,7 @@ impl Stage {
         self.rows.clear();
         self.movers.spins.clear();
         self.sweeper.forget();
+        self.coupled.begin(false);
         self.approaches.clear();
         self.struck.clear();
         let mut touching = scene.points.iter().zip(&self.links);
