@@ -74,7 +74,7 @@ impl Dual {
                 }
             }
             for k in 0..self.rows_of(joint).len() {
-                visit(row + k, columns.map(|column| column[k]));
+                visit(row + k, std::array::from_fn(|axis| columns[axis][k]));
             }
         }
     }
