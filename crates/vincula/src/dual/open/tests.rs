@@ -41,7 +41,7 @@ fn what_is_closed_is_left_out_and_the_rest_answers_as_before() {
     assert_eq!((open, closed), (5, 15));
     let left = dual.gap_left_out();
     assert!(left > 1e-10 && left < 1e-6, "{left:e}");
-    // Blocks without a body of an open one stay where they are.
+    // Every block has a body of an open one.
     let moves: Vec<bool> = (0..5).map(|block| dual.split().0.may_move(block)).collect();
     assert_eq!(moves, [true; 5]);
 
