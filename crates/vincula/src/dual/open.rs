@@ -5,7 +5,8 @@
 
 use std::ops::Range;
 
-use super::{Dual, SideRows, larger};
+use super::trial::stretches;
+use super::{Dual, larger};
 use crate::integrate::newton::NewtonBlock;
 use crate::math::lanes::place;
 use crate::model::Model;
@@ -46,13 +47,9 @@ impl Dual {
         open.blocks.fill(false);
         for &index in &open.islands {
             let joints = &self.islands[index as usize].joints;
-            for stretch in joints.chunk_by(|a, b| a + 1 == *b) {
-                open.joints.push(stretch[0]..stretch[0] + stretch.len());
-            }
-            for rows in joints.iter().map(|&joint| &self.joints[joint]) {
-                for body in [&rows.a, &rows.b].into_iter().filter_map(SideRows::body) {
-                    open.blocks[place(body).0] = true;
-                }
+            open.joints.extend(stretches(joints));
+            for body in self.bodies_at(joints) {
+                open.blocks[place(body).0] = true;
             }
         }
         for (island, is_open) in self.islands.iter().zip(&open.is_open) {

@@ -45,19 +45,22 @@ impl Dual {
         let islands = asked.islands.iter().map(|&i| &self.islands[i as usize]);
         let mut joints: Vec<usize> = islands.flat_map(|i| &i.joints).copied().collect();
         joints.sort_unstable();
-        for stretch in joints.chunk_by(|a, b| a + 1 == *b) {
-            asked.joints.push(stretch[0]..stretch[0] + stretch.len());
-        }
+        asked.joints.extend(stretches(&joints));
         let squares = |joint: &usize| self.joints[*joint].squares.1 > 0;
         let (theirs, all) = (joints.iter(), 0..self.joints.len());
         asked.plain = theirs.filter(|j| squares(j)).count() == all.filter(squares).count();
-        for rows in joints.iter().map(|&joint| &self.joints[joint]) {
-            for body in [&rows.a, &rows.b].into_iter().filter_map(SideRows::body) {
-                asked.bodies[body] = true;
-                asked.blocks[place(body).0] = true;
-            }
+        for body in self.bodies_at(&joints) {
+            asked.bodies[body] = true;
+            asked.blocks[place(body).0] = true;
         }
         Some(asked)
+    }
+
+    /// The bodies that some joints hold, as often as they do.
+    pub(super) fn bodies_at(&self, joints: &[usize]) -> impl Iterator<Item = usize> {
+        let rows = joints.iter().map(|&joint| &self.joints[joint]);
+        rows.flat_map(|rows| [&rows.a, &rows.b])
+            .filter_map(SideRows::body)
     }
 
     /// Whether a trial looks at places and velocities of a block of bodies.
@@ -126,6 +129,12 @@ impl Dual {
         }
         self.asked = Some(asked);
     }
+}
+
+/// Joints, ascending, as stretches of those that follow each other.
+pub(super) fn stretches(joints: &[usize]) -> impl Iterator<Item = Range<usize>> {
+    let stretches = joints.chunk_by(|a, b| a + 1 == *b);
+    stretches.map(|stretch| stretch[0]..stretch[0] + stretch.len())
 }
 
 #[cfg(test)]
