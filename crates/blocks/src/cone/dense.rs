@@ -25,6 +25,15 @@ pub struct ConeReport {
     pub residual: f64,
 }
 
+impl ConeReport {
+    /// Takes in what a solve came to that went on from there.
+    pub(super) fn follow(&mut self, last: &ConeReport) {
+        self.sweeps += last.sweeps;
+        self.newton += last.newton;
+        self.residual = last.residual;
+    }
+}
+
 /// Blocks of three with Coulomb's law, coupled by a dense matrix; memory is kept for reuse.
 #[derive(Clone, Debug, Default)]
 pub struct Delassus {

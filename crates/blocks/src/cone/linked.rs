@@ -1,4 +1,4 @@
-//! Contacts of bodies that nothing else connects: all of them at once, by way of the bodies.
+//! Contacts of bodies, loose or in small mechanisms: all of them at once, by way of the bodies.
 //!
 //! Forces λ move bodies of compliance C, six by six, by `q = C Jᵀ λ`, so that `D = J C Jᵀ + s` with
 //! what contacts give way by themselves, s. In a step towards Coulomb's law (`direct.rs`),
@@ -8,7 +8,9 @@
 //! (C⁻¹ + Jᵀ N Z J) q = Jᵀ N r,   δ = N (r − Z J q)
 //! ```
 //!
-//! a sparse system of six rows a body. Four corners of a box that lean on each other make D singular,
+//! a sparse system of six rows a body. What a mechanism answers is C = G Gᵀ, with a column of G for each
+//! way in which it moves: with q = G w it takes a body of compliance one for every six ways w, and
+//! J G for J. Four corners of a box that lean on each other make D singular,
 //! but not this. A wall of a hundred bricks and a thousand points takes a few milliseconds a step,
 //! where sweeps need thousands to pass forces from its top to its foot.
 
@@ -17,32 +19,46 @@ mod factor;
 mod tests;
 
 use super::Triple;
-use super::block::{Block, inverse, product, times};
+use super::block::{Block, IDENTITY, inverse, product, times};
 use super::dense::{ConeReport, triple};
 use super::direct::{Direct, Mark, Response};
 use factor::{Factor, pivoted_inverse};
 
-/// Six numbers of a body: its displacement, then its rotation.
-type Six = [f64; 6];
+/// Six numbers of a body: its displacement, then its rotation; or six ways to move.
+pub type Six = [f64; 6];
 
-/// No body.
-pub const NOTHING: u32 = u32::MAX;
 /// Times at most that a linear solve is refined.
 const REFINED: usize = 3;
+/// Steps at most of Newton's method, and of that of multipliers.
+const STEPS: [usize; 2] = [20, 40];
+/// Turns that lead where steps find the law though they may go away from it: s and how many. And those
+/// at most that only come nearer.
+const NEAR: (f64, usize) = (0.02, 100);
+const FAR: usize = 4_000;
 
 /// One contact.
 #[derive(Clone, Copy, Debug)]
 pub struct Touch {
-    /// The bodies of its two sides, or [`NOTHING`].
-    pub bodies: [u32; 2],
-    /// What displacement and rotation of each do to the slip.
-    pub gradients: [[Six; 3]; 2],
     /// What the contact gives way by along its normal, per force.
     pub soft: f64,
     /// Coefficient of friction.
     pub mu: f64,
     /// Trace of what the contact answers to itself.
     pub compliance: f64,
+}
+
+/// What displacement and rotation of a body do to the slip of a contact.
+#[derive(Clone, Copy, Debug)]
+struct Reach {
+    body: u32,
+    gradient: [Six; 3],
+}
+
+/// The bodies that each contact moves with, from `starts[contact]` on.
+#[derive(Clone, Debug, Default)]
+struct Reaches {
+    all: Vec<Reach>,
+    starts: Vec<usize>,
 }
 
 /// Displacement per force, and rotation per torque, of a body; and the inverse.
@@ -65,6 +81,7 @@ pub struct Linked {
 struct Bodies {
     eases: Vec<Ease>,
     touches: Vec<Touch>,
+    reaches: Reaches,
     factor: Factor,
     /// Y, N and N Z of each contact.
     softs: Vec<Block>,
@@ -78,9 +95,14 @@ struct Bodies {
 impl Linked {
     /// Forgets all bodies and contacts.
     pub fn clear(&mut self) {
-        self.law.clear();
         self.bodies.eases.clear();
+        self.forget_touches();
+    }
+
+    fn forget_touches(&mut self) {
+        self.law.clear();
         self.bodies.touches.clear();
+        self.bodies.reaches.clear();
     }
 
     /// Adds a body, by its displacement per force and its rotation per torque. False if it does not
@@ -97,13 +119,35 @@ impl Linked {
         true
     }
 
+    /// Adds six ways in which a mechanism moves, those of it that are left with zeros.
+    pub fn add_ways(&mut self) {
+        self.bodies.eases.push(Ease {
+            per_force: 1.0,
+            per_torque: IDENTITY,
+            inertia: IDENTITY,
+        });
+    }
+
+    /// Number of bodies, of which the next one is named by it.
+    pub fn bodies(&self) -> u32 {
+        self.bodies.eases.len() as u32
+    }
+
     /// Adds a contact, with a first guess of its force and the slip that all guesses together cause.
+    /// The bodies that it moves with follow.
     pub fn add_touch(&mut self, touch: Touch, slip: Triple, lambda: Triple) {
         let Touch { mu, compliance, .. } = touch;
         self.law.add(Mark { mu, compliance });
         let contact = self.bodies.touches.len();
         self.bodies.touches.push(touch);
+        self.bodies.reaches.add_contact();
         self.law.start(contact, slip, lambda);
+    }
+
+    /// Adds a body that the last contact moves with, by what displacement and rotation of it do to the
+    /// slip.
+    pub fn add_reach(&mut self, body: u32, gradient: [Six; 3]) {
+        self.bodies.reaches.all.push(Reach { body, gradient });
     }
 
     /// The answer, three numbers a contact.
@@ -115,8 +159,9 @@ impl Linked {
     /// six.
     pub fn plan(&mut self) -> usize {
         let bodies = &mut self.bodies;
-        let pairs = bodies.touches.iter().map(|touch| touch.bodies);
-        bodies.factor.plan(bodies.eases.len(), pairs)
+        bodies
+            .factor
+            .plan(bodies.eases.len(), bodies.reaches.pairs())
     }
 
     /// Solves to a relative violation what is planned.
@@ -124,15 +169,73 @@ impl Linked {
         self.law.solve(&mut self.bodies, tolerance)
     }
 
-    /// The same by the method of multipliers, with at most so many steps.
-    pub fn settle(&mut self, tolerance: f64, most: usize) -> ConeReport {
-        self.law.settle(&mut self.bodies, tolerance, most)
+    /// Solves to a relative violation what is planned, whatever it takes. Newton's method and that of
+    /// multipliers do it where they are near, and turns between all contacts and the cones lead there.
+    pub fn settle(&mut self, tolerance: f64) -> ConeReport {
+        let mut report = self.climb(tolerance);
+        if report.residual > tolerance {
+            let turns = self.law.turn_with(&mut self.bodies, tolerance, NEAR);
+            report.follow(&turns);
+            report.follow(&self.climb(tolerance));
+        }
+        if report.residual > tolerance {
+            let turns = self.law.take_turns(&mut self.bodies, tolerance, FAR);
+            report.follow(&turns);
+            report.follow(&self.climb(tolerance));
+        }
+        report
     }
 
-    /// Comes near it by at most so many turns between all contacts and the cones. Others may go on from
-    /// there.
-    pub fn take_turns(&mut self, tolerance: f64, most: usize) -> ConeReport {
-        self.law.take_turns(&mut self.bodies, tolerance, most)
+    /// Goes on from the present forces by Newton's method, and by that of multipliers.
+    fn climb(&mut self, tolerance: f64) -> ConeReport {
+        let [steps, more] = STEPS;
+        let mut report = self.law.search(&mut self.bodies, tolerance, steps);
+        self.law.stay(&mut self.bodies);
+        if report.residual > tolerance {
+            let settled = self.law.settle(&mut self.bodies, tolerance, more);
+            report.follow(&settled);
+            self.law.stay(&mut self.bodies);
+        }
+        report
+    }
+}
+
+impl Reaches {
+    fn clear(&mut self) {
+        self.all.clear();
+        self.starts.clear();
+    }
+
+    /// Adds a contact without bodies.
+    fn add_contact(&mut self) {
+        self.starts.push(self.all.len());
+    }
+
+    /// The bodies that a contact moves with.
+    fn of(&self, contact: usize) -> &[Reach] {
+        let end = self.starts.get(contact + 1);
+        &self.all[self.starts[contact]..end.map_or(self.all.len(), |end| *end)]
+    }
+
+    /// Any two bodies of a contact.
+    fn pairs(&self) -> impl Iterator<Item = [u32; 2]> {
+        let contacts = (0..self.starts.len()).map(|k| self.of(k));
+        contacts.flat_map(|bodies| {
+            let pairs = bodies.iter().enumerate();
+            pairs.flat_map(|(i, a)| bodies[..i].iter().map(|b| [a.body, b.body]))
+        })
+    }
+
+    /// J q of a contact.
+    fn moved(&self, contact: usize, motion: &[Six]) -> Triple {
+        let mut u = [0.0; 3];
+        for reach in self.of(contact) {
+            let q = &motion[reach.body as usize];
+            for (u, row) in u.iter_mut().zip(&reach.gradient) {
+                *u += row.iter().zip(q).map(|(g, q)| g * q).sum::<f64>();
+            }
+        }
+        u
     }
 }
 
@@ -141,18 +244,16 @@ impl Bodies {
     fn gather(&mut self, x: &[f64]) {
         self.motion.clear();
         self.motion.resize(self.eases.len(), [0.0; 6]);
-        for (k, touch) in self.touches.iter().enumerate() {
+        for k in 0..self.touches.len() {
             let x = triple(x, k);
             if x == [0.0; 3] {
                 continue;
             }
-            for (&body, gradient) in touch.bodies.iter().zip(&touch.gradients) {
-                if body != NOTHING {
-                    let load = &mut self.motion[body as usize];
-                    for (row, x) in gradient.iter().zip(x) {
-                        for (l, g) in load.iter_mut().zip(row) {
-                            *l += g * x;
-                        }
+            for reach in self.reaches.of(k) {
+                let load = &mut self.motion[reach.body as usize];
+                for (row, x) in reach.gradient.iter().zip(x) {
+                    for (l, g) in load.iter_mut().zip(row) {
+                        *l += g * x;
                     }
                 }
             }
@@ -167,28 +268,12 @@ impl Bodies {
         }
         self.gather(r);
         self.factor.solve(&mut self.motion);
-        for (k, (touch, gain)) in self.touches.iter().zip(&self.gains).enumerate() {
-            let back = times(gain, &touch.moved(&self.motion));
+        for (k, gain) in self.gains.iter().enumerate() {
+            let back = times(gain, &self.reaches.moved(k, &self.motion));
             for i in 0..3 {
                 r[3 * k + i] -= back[i];
             }
         }
-    }
-}
-
-impl Touch {
-    /// J q.
-    fn moved(&self, motion: &[Six]) -> Triple {
-        let mut u = [0.0; 3];
-        for (&body, gradient) in self.bodies.iter().zip(&self.gradients) {
-            if body != NOTHING {
-                let q = &motion[body as usize];
-                for (u, row) in u.iter_mut().zip(gradient) {
-                    *u += row.iter().zip(q).map(|(g, q)| g * q).sum::<f64>();
-                }
-            }
-        }
-        u
     }
 }
 
@@ -207,7 +292,7 @@ impl Response for Bodies {
             ];
         }
         for (k, touch) in self.touches.iter().enumerate() {
-            let mut u = touch.moved(&self.motion);
+            let mut u = self.reaches.moved(k, &self.motion);
             u[0] += touch.soft * x[3 * k];
             y[3 * k..3 * k + 3].copy_from_slice(&u);
         }
@@ -234,7 +319,7 @@ impl Response for Bodies {
             }
             self.factor.add(node as u32, node as u32, &own);
         }
-        for ((touch, y), z) in self.touches.iter().zip(softs).zip(slopes) {
+        for (k, ((touch, y), z)) in self.touches.iter().zip(softs).zip(slopes).enumerate() {
             let mut eased = *y;
             for r in 0..3 {
                 eased[3 * r] += z[3 * r] * touch.soft;
@@ -249,12 +334,13 @@ impl Response for Bodies {
             if gain == [0.0; 9] {
                 continue;
             }
-            for (&to, left) in touch.bodies.iter().zip(&touch.gradients) {
-                for (&from, right) in touch.bodies.iter().zip(&touch.gradients) {
-                    if to != NOTHING && from != NOTHING {
-                        self.factor.add(to, from, &squeezed(left, &gain, right));
-                    }
-                }
+            let bodies = self.reaches.of(k);
+            for (to, from) in bodies
+                .iter()
+                .flat_map(|a| bodies.iter().map(move |b| (a, b)))
+            {
+                let block = squeezed(&to.gradient, &gain, &from.gradient);
+                self.factor.add(to.body, from.body, &block);
             }
         }
         self.factor.run()

@@ -11,7 +11,7 @@
 //! `dense.rs` all of them block by block, `newton.rs` all at once, `splitting.rs` by turns
 //! between a linear solve and the cone, and `accelerated.rs` by products with D alone. `direct.rs` comes
 //! to the law from anywhere by few linear solves: for a full matrix, for contacts that a chain
-//! (`strung.rs`) or a net (`netted.rs`) connects, for those of bodies without joints (`linked.rs`), and for
+//! (`strung.rs`) or a net (`netted.rs`) connects, for those of bodies that are loose or in small mechanisms (`linked.rs`), and for
 //! those of both and of small mechanisms (`woven.rs`).
 
 pub mod accelerated;
@@ -36,7 +36,7 @@ pub use accelerated::{Accelerated, Products};
 pub use block::Block;
 pub use dense::{ConeReport, Delassus};
 pub use direct::{Direct, Mark, Response};
-pub use linked::{Linked, NOTHING, Touch};
+pub use linked::{Linked, Touch};
 pub use local::{solve_block, solve_block_near};
 pub use mesh::Mesh;
 pub use netted::Netted;

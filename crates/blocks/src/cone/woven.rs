@@ -248,13 +248,8 @@ impl Woven {
             if report.residual <= ENOUGH * tolerance || !report.residual.is_finite() {
                 break;
             }
-            let turns = self.take_turns(product, tolerance, round);
-            let last = self.search(product, tolerance);
-            report = ConeReport {
-                sweeps: report.sweeps + turns.sweeps + last.sweeps,
-                newton: report.newton + turns.sweeps + last.newton,
-                residual: last.residual,
-            };
+            report.follow(&self.take_turns(product, tolerance, round));
+            report.follow(&self.search(product, tolerance));
         }
         report
     }

@@ -6,10 +6,12 @@
 //! holds a body of the group, D is not written down: what bodies do is sparse
 //! (`vincula_blocks::cone::linked`).
 
-use vincula_blocks::cone::{ConeReport, Delassus, Linked, NOTHING, Splitting, Touch};
+use vincula_blocks::cone::{ConeReport, Delassus, Linked, Splitting, Touch};
 
-use super::movers::{FIXED, Movers};
+use super::movers::{ALONE, FIXED, Movers};
 use super::rows::{Arm, ContactRow};
+use super::sweep::Violation;
+use super::ways::{UnitWays, Ways};
 use crate::math::union::Union;
 
 /// Residual at which sweeps cannot be expected to do better.
@@ -31,10 +33,28 @@ pub(crate) struct Groups {
     starts: Vec<usize>,
     problem: Delassus,
     splitting: Splitting,
-    /// Groups of bodies without joints, and the place in them of each mover.
+    /// Groups of bodies, loose or in small mechanisms; these, and the place among them of each mover.
     linked: Linked,
+    hands: Vec<Hand>,
     places: Vec<u32>,
+    ways: Ways,
 }
+
+/// A loose body or a small mechanism that contacts push: its first body in the problem, and the ways in
+/// which a mechanism moves.
+#[derive(Clone, Copy, Debug)]
+struct Hand {
+    first: u32,
+    ways: Option<UnitWays>,
+}
+
+/// Contacts of a group at most that are solved as a dense problem where all else failed.
+const FEW_DENSE: usize = 100;
+/// Violation of a group at most that is left where others carry far larger forces.
+const ROUGH: f64 = 1e-2;
+
+/// No place.
+const NOWHERE: u32 = u32::MAX;
 
 /// How a group is solved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,43 +139,59 @@ impl Groups {
                 worst = None;
                 continue;
             };
-            let lambda = match way == Way::Newton && loose {
-                true => self.linked.lambda(),
-                false => &self.problem.lambda,
-            };
-            for (&k, l) in self.order[range].iter().zip(lambda.chunks_exact(3)) {
-                rows[k as usize].take(movers, [l[0], l[1], l[2]]);
-            }
+            self.put(range, rows, movers, |groups| {
+                match way == Way::Newton && loose {
+                    true => groups.linked.lambda(),
+                    false => &groups.problem.lambda,
+                }
+            });
             iterations += report.sweeps + report.newton;
             worst = worst.map(|worst| worst.max(report.residual));
         }
         (iterations, worst)
     }
 
-    /// Solves all contacts, of bodies without joints, as one problem by at most so many turns, and
-    /// then steps of the method of multipliers.
-    pub fn settle(
-        &mut self,
+    /// Solves every group to a violation relative to the largest force of all, whatever it takes. Bodies
+    /// must be loose or answer together with their mechanisms. Returns the sum of the iterations.
+    pub fn settle(&mut self, rows: &mut [ContactRow], movers: &mut Movers, accuracy: f64) -> usize {
+        self.find(rows, movers);
+        let aim = accuracy * Violation::of(&*rows, movers).scale();
+        let mut count = 0;
+        for group in 0..self.starts.len() - 1 {
+            let range = self.starts[group]..self.starts[group + 1];
+            let members = self.order[range.clone()].iter().map(|k| &rows[*k as usize]);
+            let own = Violation::of(members, movers);
+            if own.worst <= aim {
+                continue;
+            }
+            let tolerance = (aim / own.scale()).clamp(accuracy, ROUGH);
+            self.link(range.clone(), rows, movers);
+            self.linked.plan();
+            let report = self.linked.settle(tolerance);
+            count += report.sweeps + report.newton;
+            self.put(range.clone(), rows, movers, |groups| groups.linked.lambda());
+            if report.residual > tolerance && range.len() <= FEW_DENSE {
+                let dense = self.solve_group(range.clone(), rows, movers, Way::Newton, tolerance);
+                count += dense.sweeps + dense.newton;
+                if dense.residual < report.residual {
+                    self.put(range, rows, movers, |groups| &groups.problem.lambda);
+                }
+            }
+        }
+        count
+    }
+
+    /// Tells the rows of a group their forces.
+    fn put(
+        &self,
+        range: std::ops::Range<usize>,
         rows: &mut [ContactRow],
         movers: &mut Movers,
-        tolerance: f64,
-        [turns, steps]: [usize; 2],
-    ) -> ConeReport {
-        let all = 0..rows.len();
-        self.order.clear();
-        self.order.extend(all.clone().map(|k| k as u32));
-        self.link(all, rows, movers);
-        self.linked.plan();
-        let mut report = self.linked.take_turns(tolerance, turns);
-        if report.residual > tolerance {
-            let more = self.linked.settle(tolerance, steps);
-            report.newton += more.newton;
-            report.residual = more.residual;
+        forces: impl FnOnce(&Groups) -> &[f64],
+    ) {
+        for (&k, l) in self.order[range].iter().zip(forces(self).chunks_exact(3)) {
+            rows[k as usize].take(movers, [l[0], l[1], l[2]]);
         }
-        for (row, l) in rows.iter_mut().zip(self.linked.lambda().chunks_exact(3)) {
-            row.take(movers, [l[0], l[1], l[2]]);
-        }
-        report
     }
 
     fn solve_group(
@@ -202,48 +238,75 @@ impl Groups {
         }
     }
 
-    /// Makes the problem of a group of bodies without joints.
+    /// Makes the problem of a group of bodies that are loose, or answer together with their mechanisms.
     fn link(&mut self, range: std::ops::Range<usize>, rows: &[ContactRow], movers: &Movers) {
         self.linked.clear();
-        self.places.resize(movers.all.len(), NOTHING);
-        let mut count = 0;
-        for &k in &self.order[range.clone()] {
-            let row = &rows[k as usize];
-            let bodies = [&row.a, &row.b].map(|arm| match arm.mover {
-                FIXED => NOTHING,
-                mover => {
-                    let place = &mut self.places[mover as usize];
-                    if *place == NOTHING {
-                        *place = count;
-                        count += 1;
-                        let body = &movers.all[mover as usize];
-                        self.linked.add_body(body.per_force, body.per_torque);
-                    }
-                    *place
-                }
-            });
-            let gradient = |arm: &Arm, sign: f64| {
-                let lever = arm.lever(&row.frame);
-                [0, 1, 2].map(|i| {
-                    let ([x, y, z], [a, b, c]) = (row.frame[i], lever[i]);
-                    [x, y, z, a, b, c].map(|v| sign * v)
-                })
-            };
+        self.hands.clear();
+        self.ways.clear();
+        self.places.clear();
+        self.places.resize(movers.all.len(), NOWHERE);
+        for place in range {
+            let row = &rows[self.order[place] as usize];
             let touch = Touch {
-                bodies,
-                gradients: [gradient(&row.a, -1.0), gradient(&row.b, 1.0)],
                 soft: row.soft,
                 mu: row.mu,
                 compliance: row.w[0] + row.w[4] + row.w[8],
             };
             self.linked
                 .add_touch(touch, row.slip(&movers.all), row.lambda);
-        }
-        for &k in &self.order[range] {
-            let row = &rows[k as usize];
-            for arm in [&row.a, &row.b].into_iter().filter(|a| a.mover != FIXED) {
-                self.places[arm.mover as usize] = NOTHING;
+            for (arm, sign) in [(&row.a, -1.0), (&row.b, 1.0)] {
+                if arm.mover != FIXED {
+                    let hand = self.hand_of(arm.mover, movers);
+                    self.reach(hand, row, arm, sign);
+                }
             }
+        }
+    }
+
+    /// What a mover belongs to, which becomes part of the problem if it is none yet.
+    fn hand_of(&mut self, mover: u32, movers: &Movers) -> Hand {
+        if let Some(hand) = self.hands.get(self.places[mover as usize] as usize) {
+            return *hand;
+        }
+        let (first, place) = (self.linked.bodies(), self.hands.len() as u32);
+        let body = &movers.all[mover as usize];
+        let ways = if body.cluster == ALONE {
+            self.places[mover as usize] = place;
+            self.linked.add_body(body.per_force, body.per_torque);
+            None
+        } else {
+            let unit = movers.unit_of(mover);
+            self.places[movers.unit(unit)].fill(place);
+            let ways = self.ways.add(unit, movers);
+            for _ in 0..ways.count.div_ceil(6) {
+                self.linked.add_ways();
+            }
+            Some(ways)
+        };
+        self.hands.push(Hand { first, ways });
+        Hand { first, ways }
+    }
+
+    /// Tells what moves one side of the last contact.
+    fn reach(&mut self, hand: Hand, row: &ContactRow, arm: &Arm, sign: f64) {
+        let Some(ways) = &hand.ways else {
+            let lever = arm.lever(&row.frame);
+            let gradient = [0, 1, 2].map(|i| {
+                let ([x, y, z], [a, b, c]) = (row.frame[i], lever[i]);
+                [x, y, z, a, b, c].map(|v| sign * v)
+            });
+            self.linked.add_reach(hand.first, gradient);
+            return;
+        };
+        for six in 0..ways.count.div_ceil(6) {
+            let mut gradient = [[0.0; 6]; 3];
+            for way in 6 * six..ways.count.min(6 * six + 6) {
+                let sway = self.ways.sway(ways, way, row, arm, sign);
+                for (axis, moved) in gradient.iter_mut().zip(sway) {
+                    axis[way as usize % 6] = moved;
+                }
+            }
+            self.linked.add_reach(hand.first + six, gradient);
         }
     }
 }

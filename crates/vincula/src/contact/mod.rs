@@ -40,6 +40,7 @@ mod strings;
 mod surface;
 pub(crate) mod sweep;
 mod terrain;
+mod ways;
 mod weave;
 
 pub use choice::ContactSolver;

@@ -11,6 +11,7 @@ use vincula_blocks::cone::{Block, ConeReport, Knot, Strung};
 use super::movers::{FIXED, Movers, increment};
 use super::rows::{Arm, ContactRow};
 use super::sides::{Sides, alone};
+use super::ways::{UnitWays, Ways};
 use crate::dual::{Dual, Path};
 use crate::integrate::newton::NewtonBlock;
 use crate::math::lanes::{gather, place};
@@ -21,18 +22,12 @@ const TOLERANCE: f64 = 3e-7;
 
 /// Movers at most of a small mechanism beside the chain.
 const MOST_MOVERS: usize = 4;
-/// Compliance of a way to move, over that of the most compliant one, below which it is none.
-const RANK: f64 = 1e-12;
 
-/// The ways in which a unit that is no chain moves.
+/// A unit that is no chain: the ways in which it moves, and the border of the first one.
 #[derive(Clone, Copy, Debug)]
-struct Ways {
-    unit: u32,
-    /// The first one, and their number.
+struct Other {
     first: u32,
-    count: u32,
-    /// Where their moves start.
-    moves: usize,
+    ways: UnitWays,
 }
 
 /// Memory of the solver.
@@ -47,10 +42,8 @@ pub(crate) struct Strings {
     /// unit and its first node.
     touched: Vec<u32>,
     chains: Vec<(u32, usize)>,
-    /// The ways in which the others move, and for every one what it does to the movers of its unit.
-    ways: Vec<Ways>,
-    moves: Vec<[V3; 2]>,
-    compliance: Vec<f64>,
+    others: Vec<Other>,
+    ways: Ways,
     borders: Vec<u32>,
     answers: Vec<f64>,
 }
@@ -73,8 +66,8 @@ impl Strings {
         self.problem.line.clear();
         self.chains.clear();
         self.touched.clear();
+        self.others.clear();
         self.ways.clear();
-        self.moves.clear();
         for &unit in units {
             let added = match movers.chain_of(unit) {
                 Some(_) => self.add_chain(unit, movers, dual),
@@ -206,64 +199,16 @@ impl Strings {
         line.condense(path.len(), &self.touched[base..], blocks)
     }
 
-    /// Finds the ways in which a unit that is no chain moves: with the compliance W = G Gᵀ of its
-    /// movers, the columns of G, by Cholesky's method with the largest pivot first.
+    /// Finds the ways in which a unit that is no chain moves.
     fn add_ways(&mut self, unit: u32, movers: &Movers) -> bool {
-        let range = movers.unit(unit);
-        let size = 6 * range.len();
-        if range.len() > MOST_MOVERS {
+        if movers.unit(unit).len() > MOST_MOVERS {
             return false;
         }
         // Those of one unit are eliminated together.
-        let next = self.ways.last().map_or(0, |ways| ways.first + ways.count);
+        let next = self.others.last().map_or(0, |o| o.first + o.ways.count);
         let first = next.next_multiple_of(LANES as u32);
-        let start = self.moves.len();
-        let w = &mut self.compliance;
-        w.clear();
-        w.resize(size * size, 0.0);
-        for column in 0..size {
-            let mut wrench = [[0.0; 3]; 2];
-            wrench[column % 6 / 3][column % 3] = 1.0;
-            for (k, target) in range.clone().enumerate() {
-                let source = (range.start + column / 6) as u32;
-                let moved = movers.respond(target as u32, source, &wrench[0], &wrench[1]);
-                for (i, x) in moved.iter().flatten().enumerate() {
-                    w[(6 * k + i) * size + column] = *x;
-                }
-            }
-        }
-        let pivots = |w: &[f64]| (0..size).map(|i| w[i * (size + 1)]).fold(0.0, f64::max);
-        let least = RANK * pivots(w);
-        let mut count = 0;
-        while pivots(w) > least {
-            let best = (0..size).fold(0, |b, i| match w[i * (size + 1)] > w[b * (size + 1)] {
-                true => i,
-                false => b,
-            });
-            let root = w[best * (size + 1)].sqrt();
-            let from = self.moves.len();
-            self.moves.resize(from + range.len(), [[0.0; 3]; 2]);
-            let way = &mut self.moves[from..];
-            for i in 0..size {
-                way[i / 6][i % 6 / 3][i % 3] = w[i * size + best] / root;
-            }
-            let of = |i: usize| way[i / 6][i % 6 / 3][i % 3];
-            for i in 0..size {
-                for j in 0..size {
-                    w[i * size + j] -= of(i) * of(j);
-                }
-                // What is taken is gone, whatever rounding says.
-                w[i * size + best] = 0.0;
-                w[best * size + i] = 0.0;
-            }
-            count += 1;
-        }
-        self.ways.push(Ways {
-            unit,
-            first,
-            count,
-            moves: start,
-        });
+        let ways = self.ways.add(unit, movers);
+        self.others.push(Other { first, ways });
         true
     }
 
@@ -339,9 +284,10 @@ impl Strings {
     ) {
         self.borders.clear();
         for k in range {
-            let ways = self.ways_of(self.sides.other(k, rows).1, movers);
-            if let Some(ways) = ways.filter(|ways| !self.borders.contains(&ways.first)) {
-                self.borders.extend(ways.first..ways.first + ways.count);
+            let other = self.other_of(self.sides.other(k, rows).1, movers);
+            if let Some(other) = other.filter(|other| !self.borders.contains(&other.first)) {
+                let (first, count) = (other.first, other.ways.count);
+                self.borders.extend(first..first + count);
             }
         }
     }
@@ -349,30 +295,23 @@ impl Strings {
     /// How the ways of its other side move the last contact of the problem.
     fn sway(&mut self, k: usize, rows: &[ContactRow], movers: &Movers) {
         let (row, arm, sign) = self.sides.other(k, rows);
-        let Some(ways) = self.ways_of(arm, movers) else {
+        let Some(other) = self.other_of(arm, movers) else {
             return;
         };
-        let range = movers.unit(ways.unit);
-        for way in 0..ways.count {
-            let at = ways.moves + way as usize * range.len() + arm.mover as usize - range.start;
-            let [shift, turn] = &self.moves[at];
-            let moved = add(shift, &cross(turn, &arm.arm));
-            let sway = [0, 1, 2].map(|i| sign * dot(&row.frame[i], &moved));
-            self.problem.set_sway(ways.first + way, &sway);
+        for way in 0..other.ways.count {
+            let sway = self.ways.sway(&other.ways, way, row, arm, sign);
+            self.problem.set_sway(other.first + way, &sway);
         }
     }
 
-    /// The ways of an arm that is on no chain.
-    fn ways_of(&self, arm: &Arm, movers: &Movers) -> Option<Ways> {
+    /// The unit of an arm that is on no chain, if it moves.
+    fn other_of(&self, arm: &Arm, movers: &Movers) -> Option<Other> {
         if arm.mover == FIXED {
             return None;
         }
         let unit = movers.unit_of(arm.mover);
-        let at = self
-            .ways
-            .binary_search_by_key(&unit, |ways| ways.unit)
-            .ok()?;
-        Some(self.ways[at]).filter(|ways| ways.count > 0)
+        let found = self.others.binary_search_by_key(&unit, |o| o.ways.unit);
+        Some(self.others[found.ok()?]).filter(|other| other.ways.count > 0)
     }
 
     /// The first node of a link in the condensed chains, and whether its second joint is there.

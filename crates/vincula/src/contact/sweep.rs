@@ -87,7 +87,7 @@ fn resisted(spin: &Spin, turned: &V3, force: f64) -> V3 {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Violation {
     /// The largest violation, N, and the square of the largest force.
-    worst: f64,
+    pub worst: f64,
     largest: f64,
     /// The largest force that moves a contact by [`FAINT`], N.
     faint: f64,
@@ -97,6 +97,15 @@ pub(crate) struct Violation {
 const FAINT: f64 = 1e-9;
 
 impl Violation {
+    /// That of some contacts.
+    pub fn of<'a>(rows: impl IntoIterator<Item = &'a ContactRow>, movers: &Movers) -> Violation {
+        let mut all = Violation::default();
+        for row in rows {
+            all.add(row, &row.slip(&movers.all));
+        }
+        all
+    }
+
     /// Takes a contact with its slip.
     #[inline(always)]
     pub fn add(&mut self, row: &ContactRow, slip: &V3) {
@@ -112,17 +121,18 @@ impl Violation {
         if self.worst == 0.0 {
             return 0.0;
         }
-        self.worst / self.largest.sqrt().max(self.worst).max(self.faint)
+        self.worst / self.scale()
+    }
+
+    /// What violations are compared with, N.
+    pub fn scale(&self) -> f64 {
+        self.largest.sqrt().max(self.worst).max(self.faint)
     }
 }
 
 /// The largest violation of Coulomb's law, relative to the largest force.
 pub(crate) fn residual(rows: &[ContactRow], movers: &Movers) -> f64 {
-    let mut all = Violation::default();
-    for row in rows {
-        all.add(row, &row.slip(&movers.all));
-    }
-    all.relative()
+    Violation::of(rows, movers).relative()
 }
 
 /// The sweeps after the k-th go on by k/(k + this) of the last change at most, as in Nesterov's

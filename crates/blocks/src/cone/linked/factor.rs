@@ -4,7 +4,10 @@
 //! are exchanged between blocks: with bodies that have inertia, and contacts that only push, the
 //! blocks on the diagonal stay regular.
 
-use super::{NOTHING, Six};
+use super::Six;
+
+/// No node, and the rank of one that is not eliminated yet.
+const NOTHING: u32 = u32::MAX;
 
 /// Six by six numbers, row-major.
 type Wide = [f64; 36];
@@ -36,7 +39,7 @@ impl Factor {
             self.around.resize(nodes, Vec::new());
         }
         self.around.iter_mut().for_each(Vec::clear);
-        for [a, b] in pairs.filter(|[a, b]| *a != NOTHING && *b != NOTHING && a != b) {
+        for [a, b] in pairs.filter(|[a, b]| a != b) {
             self.around[a as usize].push(b);
             self.around[b as usize].push(a);
         }

@@ -5,11 +5,10 @@ use super::*;
 /// Products at most of a group of contacts, and of a step: where so many do not help, more of them do not
 /// either.
 const PRODUCTS: [usize; 2] = [3_000, 6_000];
-/// Turns and steps at most of a round for bodies without joints (`Groups::settle`), and rounds, with
-/// sweeps in between.
-const TURNS: usize = 4_000;
-const STEPS: usize = 100;
+/// Rounds at most for bodies and small mechanisms (`Groups::settle`), and those that may leave more than
+/// half of the violation.
 const ROUNDS: usize = 12;
+const PATIENCE: usize = 3;
 /// Sweeps between two looks at the violation, and at most where nothing else serves.
 const LOOK: usize = 50;
 const SWEEPS: usize = 3_000;
@@ -63,17 +62,11 @@ impl Stage {
             *toiled += used;
             return used;
         }
-        let linked = rows.iter().all(|r| r.is_loose() && !r.spins());
-        let rounds = if linked { ROUNDS } else { SWEEPS / LOOK };
+        if movers.answer_together() && !rows.iter().any(ContactRow::spins) {
+            return settle_groups(accuracy, rows, movers, groups, sweeper);
+        }
         let mut count = 0;
-        for _ in 0..rounds {
-            if linked {
-                let report = groups.settle(rows, movers, accuracy, [TURNS, STEPS]);
-                count += report.sweeps + report.newton;
-                if sweep::residual(rows, movers) <= accuracy {
-                    break;
-                }
-            }
+        for _ in 0..SWEEPS / LOOK {
             count += sweeper.solve(rows, movers, 0.0, LOOK).0;
             if sweep::residual(rows, movers) <= accuracy {
                 break;
@@ -81,4 +74,33 @@ impl Stage {
         }
         count
     }
+}
+
+/// Solves groups of contacts by themselves until all meet the law: what they do closes contacts that were
+/// open. Where that leads nowhere, sweeps find another start.
+fn settle_groups(
+    accuracy: f64,
+    rows: &mut [ContactRow],
+    movers: &mut Movers,
+    groups: &mut Groups,
+    sweeper: &mut Sweeper,
+) -> usize {
+    let (mut count, mut patience) = (0, PATIENCE);
+    let mut before = f64::INFINITY;
+    for _ in 0..ROUNDS {
+        count += groups.settle(rows, movers, accuracy);
+        let left = sweep::residual(rows, movers);
+        if left <= accuracy {
+            break;
+        }
+        if !(left <= 0.5 * before) {
+            patience -= 1;
+            if patience == 0 {
+                break;
+            }
+            count += sweeper.solve(rows, movers, 0.0, LOOK).0;
+        }
+        before = left;
+    }
+    count
 }
