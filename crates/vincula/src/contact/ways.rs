@@ -53,32 +53,7 @@ impl Ways {
                 }
             }
         }
-        let pivots = |w: &[f64]| (0..size).map(|i| w[i * (size + 1)]).fold(0.0, f64::max);
-        let least = RANK * pivots(w);
-        let mut count = 0;
-        while pivots(w) > least {
-            let best = (0..size).fold(0, |b, i| match w[i * (size + 1)] > w[b * (size + 1)] {
-                true => i,
-                false => b,
-            });
-            let root = w[best * (size + 1)].sqrt();
-            let from = self.moves.len();
-            self.moves.resize(from + range.len(), [[0.0; 3]; 2]);
-            let way = &mut self.moves[from..];
-            for i in 0..size {
-                way[i / 6][i % 6 / 3][i % 3] = w[i * size + best] / root;
-            }
-            let of = |i: usize| way[i / 6][i % 6 / 3][i % 3];
-            for i in 0..size {
-                for j in 0..size {
-                    w[i * size + j] -= of(i) * of(j);
-                }
-                // What is taken is gone, whatever rounding says.
-                w[i * size + best] = 0.0;
-                w[best * size + i] = 0.0;
-            }
-            count += 1;
-        }
+        let count = factor(w, range.len(), &mut self.moves);
         UnitWays {
             unit,
             count,
@@ -94,5 +69,73 @@ impl Ways {
         let [shift, turn] = &self.moves[at];
         let moved = add(shift, &cross(turn, &arm.arm));
         [0, 1, 2].map(|i| sign * dot(&row.frame[i], &moved))
+    }
+}
+
+/// Appends G, column by column, of the compliance W of some movers, which is lost. Returns how many columns
+/// there are.
+fn factor(w: &mut [f64], movers: usize, moves: &mut Vec<[V3; 2]>) -> u32 {
+    let size = 6 * movers;
+    let pivots = |w: &[f64]| (0..size).map(|i| w[i * (size + 1)]).fold(0.0, f64::max);
+    let least = RANK * pivots(w);
+    let mut count = 0;
+    while pivots(w) > least {
+        let best = (0..size).fold(0, |b, i| match w[i * (size + 1)] > w[b * (size + 1)] {
+            true => i,
+            false => b,
+        });
+        let root = w[best * (size + 1)].sqrt();
+        let from = moves.len();
+        moves.resize(from + movers, [[0.0; 3]; 2]);
+        let way = &mut moves[from..];
+        for i in 0..size {
+            way[i / 6][i % 6 / 3][i % 3] = w[i * size + best] / root;
+        }
+        let of = |i: usize| way[i / 6][i % 6 / 3][i % 3];
+        for i in 0..size {
+            for j in 0..size {
+                w[i * size + j] -= of(i) * of(j);
+            }
+        }
+        // What is taken is gone, whatever rounding says.
+        for i in 0..size {
+            w[i * size + best] = 0.0;
+            w[best * size + i] = 0.0;
+        }
+        count += 1;
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ways_add_up_to_the_compliance() {
+        let mut seed = 5u64;
+        let mut random = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (seed >> 11) as f64 / (1u64 << 53) as f64 - 0.5
+        };
+        for (movers, rank) in [(1, 6), (1, 1), (2, 7), (2, 12), (4, 9)] {
+            let size = 6 * movers;
+            let g: Vec<f64> = (0..size * rank).map(|_| random()).collect();
+            let w: Vec<f64> = (0..size * size)
+                .map(|e| {
+                    let (i, j) = (e / size, e % size);
+                    (0..rank).map(|k| g[i * rank + k] * g[j * rank + k]).sum()
+                })
+                .collect();
+            let mut moves = Vec::new();
+            let count = factor(&mut w.clone(), movers, &mut moves);
+            assert_eq!(count as usize, rank, "{movers} movers");
+            for (e, expected) in w.iter().enumerate() {
+                let of = |way: &[[V3; 2]], i: usize| way[i / 6][i % 6 / 3][i % 3];
+                let ways = moves.chunks_exact(movers);
+                let sum: f64 = ways.map(|w| of(w, e / size) * of(w, e % size)).sum();
+                assert!((sum - expected).abs() < 1e-12, "{movers} movers, entry {e}");
+            }
+        }
     }
 }
