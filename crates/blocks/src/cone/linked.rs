@@ -22,6 +22,7 @@ use super::Triple;
 use super::block::{Block, IDENTITY, inverse, product, times};
 use super::dense::{ConeReport, triple};
 use super::direct::{Direct, Mark, Response};
+use crate::vectors::vectorized;
 use factor::{Factor, pivoted_inverse};
 
 /// Six numbers of a body: its displacement, then its rotation; or six ways to move.
@@ -212,6 +213,7 @@ impl Reaches {
     }
 
     /// The bodies that a contact moves with.
+    #[inline(always)]
     fn of(&self, contact: usize) -> &[Reach] {
         let end = self.starts.get(contact + 1);
         &self.all[self.starts[contact]..end.map_or(self.all.len(), |end| *end)]
@@ -227,6 +229,7 @@ impl Reaches {
     }
 
     /// J q of a contact.
+    #[inline(always)]
     fn moved(&self, contact: usize, motion: &[Six]) -> Triple {
         let mut u = [0.0; 3];
         for reach in self.of(contact) {
@@ -241,6 +244,7 @@ impl Reaches {
 
 impl Bodies {
     /// Moves the bodies by forces, if they were alone.
+    #[inline(always)]
     fn gather(&mut self, x: &[f64]) {
         self.motion.clear();
         self.motion.resize(self.eases.len(), [0.0; 6]);
@@ -261,6 +265,7 @@ impl Bodies {
     }
 
     /// Overwrites r by what the factors say of δ.
+    #[inline(always)]
     fn solve_once(&mut self, r: &mut [f64]) {
         for (k, n) in self.inverses.iter().enumerate() {
             let eased = times(n, &triple(r, k));
@@ -277,8 +282,41 @@ impl Bodies {
     }
 }
 
+vectorized! {
+    fn multiply(bodies: &mut Bodies, x: &[f64], y: &mut [f64]) = Bodies::multiply
+}
+
+vectorized! {
+    fn load(bodies: &mut Bodies, softs: &[Block], slopes: &[Block]) -> bool = Bodies::load
+}
+
+vectorized! {
+    fn respond(bodies: &mut Bodies, slopes: &[Block], r: &mut [f64], tolerance: f64) -> Option<usize> = Bodies::respond_to
+}
+
 impl Response for Bodies {
     fn product(&mut self, x: &[f64], y: &mut [f64]) {
+        multiply(self, x, y);
+    }
+
+    /// Contacts are eliminated by the inverse of Y, which must not lose too many digits.
+    fn shift(&self) -> f64 {
+        1e-7
+    }
+
+    fn prepare(&mut self, softs: &[Block], slopes: &[Block]) -> bool {
+        load(self, softs, slopes)
+    }
+
+    fn respond(&mut self, slopes: &[Block], r: &mut [f64], tolerance: f64) -> Option<usize> {
+        respond(self, slopes, r, tolerance)
+    }
+}
+
+impl Bodies {
+    /// Writes D x to y.
+    #[inline(always)]
+    fn multiply(&mut self, x: &[f64], y: &mut [f64]) {
         self.gather(x);
         for (q, ease) in self.motion.iter_mut().zip(&self.eases) {
             let turn = times(&ease.per_torque, &[q[3], q[4], q[5]]);
@@ -298,12 +336,8 @@ impl Response for Bodies {
         }
     }
 
-    /// Contacts are eliminated by the inverse of Y, which must not lose too many digits.
-    fn shift(&self) -> f64 {
-        1e-7
-    }
-
-    fn prepare(&mut self, softs: &[Block], slopes: &[Block]) -> bool {
+    #[inline(always)]
+    fn load(&mut self, softs: &[Block], slopes: &[Block]) -> bool {
         self.softs.clear();
         self.softs.extend_from_slice(softs);
         self.inverses.clear();
@@ -346,7 +380,9 @@ impl Response for Bodies {
         self.factor.run()
     }
 
-    fn respond(&mut self, slopes: &[Block], r: &mut [f64], tolerance: f64) -> Option<usize> {
+    /// Solves, and refines what that found.
+    #[inline(always)]
+    fn respond_to(&mut self, slopes: &[Block], r: &mut [f64], tolerance: f64) -> Option<usize> {
         let mut rest = std::mem::take(&mut self.rest);
         let mut moved = std::mem::take(&mut self.moved);
         rest.clear();
@@ -358,7 +394,7 @@ impl Response for Bodies {
         let refined = if tolerance < 1.0 { REFINED } else { 0 };
         for _ in 0..refined {
             // r − Y δ − Z D δ, of which δ is to make nothing.
-            self.product(r, &mut moved);
+            self.multiply(r, &mut moved);
             let mut left = 0.0;
             for (k, (y, z)) in self.softs.iter().zip(slopes).enumerate() {
                 let (a, b) = (times(y, &triple(r, k)), times(z, &triple(&moved, k)));
@@ -381,6 +417,7 @@ impl Response for Bodies {
 }
 
 /// leftᵀ gain right.
+#[inline(always)]
 fn squeezed(left: &[Six; 3], gain: &Block, right: &[Six; 3]) -> [f64; 36] {
     let mut turned = [[0.0; 6]; 3];
     for i in 0..3 {
@@ -401,6 +438,7 @@ fn squeezed(left: &[Six; 3], gain: &Block, right: &[Six; 3]) -> [f64; 36] {
     out
 }
 
+#[inline(always)]
 fn length(x: &[f64]) -> f64 {
     x.iter().map(|x| x * x).sum::<f64>().sqrt()
 }

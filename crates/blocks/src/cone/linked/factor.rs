@@ -105,6 +105,7 @@ impl Factor {
     }
 
     /// Adds to the block of two nodes, which must be planned.
+    #[inline(always)]
     pub fn add(&mut self, row: u32, column: u32, block: &Wide) {
         let (i, j) = (self.rank[row as usize], self.rank[column as usize]);
         let target = if i == j {
@@ -121,6 +122,7 @@ impl Factor {
         }
     }
 
+    #[inline(always)]
     fn slot(&self, rank: u32, later: u32) -> usize {
         let start = self.starts[rank as usize];
         let here = &self.later[start..self.starts[rank as usize + 1]];
@@ -128,6 +130,7 @@ impl Factor {
     }
 
     /// Factors. False if a block on the diagonal is singular.
+    #[inline(always)]
     pub fn run(&mut self) -> bool {
         for k in 0..self.order.len() {
             let Some(own) = pivoted_inverse::<6, 36>(&self.diagonal[k]) else {
@@ -159,6 +162,7 @@ impl Factor {
     }
 
     /// Overwrites the right-hand sides of all nodes by the solution.
+    #[inline(always)]
     pub fn solve(&mut self, x: &mut [Six]) {
         let Factor {
             order,
@@ -191,6 +195,7 @@ impl Factor {
 }
 
 /// a b.
+#[inline(always)]
 fn multiply(a: &Wide, b: &Wide) -> Wide {
     let mut out = [0.0; 36];
     for i in 0..6 {
@@ -226,6 +231,7 @@ fn take(y: &mut Six, a: &Wide, x: &Six) {
 }
 
 /// The inverse of a matrix of N by N by Gauss–Jordan with partial pivoting.
+#[inline(always)]
 pub(super) fn pivoted_inverse<const N: usize, const ENTRIES: usize>(
     a: &[f64; ENTRIES],
 ) -> Option<[f64; ENTRIES]> {
