@@ -20,6 +20,8 @@ const MORE_TURNS: usize = 4;
 const ACCURATE_TURNS: usize = 40;
 /// Those of them at most after which contacts and joints disagree more than before.
 const ASTRAY: usize = 4;
+/// Two disagreements that are the same, relative.
+const SAME: f64 = 0.01;
 /// What a turn must leave of the disagreement at most for another one to be taken.
 const CONTRACTION: f64 = 0.3;
 /// Disagreement of joints and the contacts of large mechanisms that is none, m, and the same in
@@ -138,6 +140,7 @@ pub(super) fn hold_apart(
     let (mut wrong, mut violation) = (0.0, None);
     let exact = work.stage.care() == Care::Exact;
     let (mut turn, mut changed, mut astray) = (0, false, 0);
+    let mut offs = [f64::INFINITY; 2];
     loop {
         report.sweeps += work.solve_contacts(turn > 0 && !changed);
         let crowd = usize::from(is_crowd(work.contacts.points.len()));
@@ -197,7 +200,10 @@ pub(super) fn hold_apart(
         let waits = || !exact && is_open(work, left);
         astray += usize::from(!nearer);
         let helps = better || changed || (astray <= ASTRAY && !is_accurate(work));
-        if turn >= most || !helps || waits() {
+        // A limit that opens and closes by turns would do so for ever.
+        let swings = accurate && changed && (off - offs[0]).abs() <= SAME * off && off <= offs[1];
+        offs = [offs[1], off];
+        if turn >= most || !helps || swings || waits() {
             break;
         }
     }
