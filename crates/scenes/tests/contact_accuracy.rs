@@ -65,3 +65,13 @@ fn ragdolls_meet_the_law_on_a_net() {
     let exact = run("ragdolls", &set, 150, Some(ACCURACY));
     assert!(exact.worst <= ACCURACY, "{:e}", exact.worst);
 }
+
+#[test]
+fn jointed_pairs_that_land_in_a_bowl_reach_it() {
+    let set = [("each", "60")];
+    let asked = run("falling-joints", &set, 85, Some(ACCURACY));
+    assert!(asked.contacts > 500, "{} contacts", asked.contacts);
+    assert!(asked.above <= 2, "{} steps, {:e}", asked.above, asked.worst);
+    let usual = run("falling-joints", &set, 85, None);
+    assert!(usual.above > 10, "{} steps above without", usual.above);
+}
