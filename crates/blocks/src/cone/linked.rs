@@ -106,18 +106,14 @@ impl Linked {
         self.bodies.reaches.clear();
     }
 
-    /// Adds a body, by its displacement per force and its rotation per torque. False if it does not
-    /// turn under every torque.
-    pub fn add_body(&mut self, per_force: f64, per_torque: Block) -> bool {
-        let Some(inertia) = inverse(&per_torque) else {
-            return false;
-        };
+    /// Adds a body, by its displacement per force and its rotation per torque. One that does not
+    /// turn under every torque leaves forces finite, but may leave them far from the law.
+    pub fn add_body(&mut self, per_force: f64, per_torque: Block) {
         self.bodies.eases.push(Ease {
             per_force,
             per_torque,
-            inertia,
+            inertia: inverse(&per_torque).unwrap_or([0.0; 9]),
         });
-        true
     }
 
     /// Adds six ways in which a mechanism moves, those of it that are left with zeros.

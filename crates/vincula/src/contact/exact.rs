@@ -243,9 +243,8 @@ impl Groups {
         self.linked.clear();
         self.hands.clear();
         self.ways.clear();
-        self.places.clear();
         self.places.resize(movers.all.len(), NOWHERE);
-        for place in range {
+        for place in range.clone() {
             let row = &rows[self.order[place] as usize];
             let touch = Touch {
                 soft: row.soft,
@@ -261,6 +260,12 @@ impl Groups {
                 }
             }
         }
+        for &k in &self.order[range] {
+            let row = &rows[k as usize];
+            for arm in [&row.a, &row.b].into_iter().filter(|a| a.mover != FIXED) {
+                self.places[together(arm.mover, movers)].fill(NOWHERE);
+            }
+        }
     }
 
     /// What a mover belongs to, which becomes part of the problem if it is none yet.
@@ -269,15 +274,13 @@ impl Groups {
             return *hand;
         }
         let (first, place) = (self.linked.bodies(), self.hands.len() as u32);
+        self.places[together(mover, movers)].fill(place);
         let body = &movers.all[mover as usize];
         let ways = if body.cluster == ALONE {
-            self.places[mover as usize] = place;
             self.linked.add_body(body.per_force, body.per_torque);
             None
         } else {
-            let unit = movers.unit_of(mover);
-            self.places[movers.unit(unit)].fill(place);
-            let ways = self.ways.add(unit, movers);
+            let ways = self.ways.add(movers.unit_of(mover), movers);
             for _ in 0..ways.count.div_ceil(6) {
                 self.linked.add_ways();
             }
@@ -308,5 +311,13 @@ impl Groups {
             }
             self.linked.add_reach(hand.first + six, gradient);
         }
+    }
+}
+
+/// The movers that answer together with one.
+fn together(mover: u32, movers: &Movers) -> std::ops::Range<usize> {
+    match movers.all[mover as usize].cluster {
+        ALONE => mover as usize..mover as usize + 1,
+        _ => movers.unit(movers.unit_of(mover)),
     }
 }

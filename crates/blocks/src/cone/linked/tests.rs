@@ -14,7 +14,7 @@ fn problem(seed: &mut u64, bodies: usize) -> (Linked, Delassus) {
             let own = if i == j { 0.3 } else { 0.0 };
             own + (0..3).map(|k| g[3 * i + k] * g[3 * j + k]).sum::<f64>()
         });
-        assert!(linked.add_body(1.0 + 0.5 * random(seed), per_torque));
+        linked.add_body(1.0 + 0.5 * random(seed), per_torque);
     }
     // The first body lies on a mechanism that moves in twelve ways.
     linked.add_ways();
@@ -107,6 +107,27 @@ fn others_go_on_from_where_turns_lead() {
         law.take_turns(bodies, 1e-9, 1);
         law.settle(bodies, 1e-9, 400)
     });
+}
+
+#[test]
+fn a_body_that_cannot_turn_leaves_forces_finite() {
+    let mut linked = Linked::default();
+    linked.add_body(1.0, [0.0; 9]);
+    let touch = Touch {
+        soft: 0.0,
+        mu: 0.5,
+        compliance: 3.0,
+    };
+    linked.add_touch(touch, [-1.0, 0.1, 0.0], [0.5, 0.0, 0.0]);
+    linked.add_reach(
+        0,
+        std::array::from_fn(|i| std::array::from_fn(|j| if i == j { 1.0 } else { 0.0 })),
+    );
+    linked.plan();
+    for report in [linked.solve(1e-9), linked.settle(1e-9)] {
+        assert!(report.residual.is_finite(), "{report:?}");
+        assert!(linked.lambda().iter().all(|l| l.is_finite()), "{report:?}");
+    }
 }
 
 fn finds_what_a_dense_solve_finds(mut seed: u64, solve: impl Fn(&mut Linked) -> ConeReport) {
