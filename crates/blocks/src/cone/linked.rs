@@ -26,7 +26,7 @@ use crate::vectors::vectorized;
 use factor::{Factor, pivoted_inverse};
 
 /// Six numbers of a body: its displacement, then its rotation; or six ways to move.
-pub type Six = [f64; 6];
+type Six = [f64; 6];
 
 /// Times at most that a linear solve is refined.
 const REFINED: usize = 3;

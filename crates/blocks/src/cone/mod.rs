@@ -11,8 +11,8 @@
 //! `dense.rs` all of them block by block, `newton.rs` all at once, `splitting.rs` by turns
 //! between a linear solve and the cone, and `accelerated.rs` by products with D alone. `direct.rs` comes
 //! to the law from anywhere by few linear solves: for a full matrix, for contacts that a chain
-//! (`strung.rs`) or a net (`netted.rs`) connects, for those of bodies that are loose or in small mechanisms (`linked.rs`), and for
-//! those of both and of small mechanisms (`woven.rs`).
+//! (`strung.rs`) or a net (`netted.rs`) connects, for those of bodies that are loose or in small
+//! mechanisms (`linked.rs`), and for those of both and of small mechanisms (`woven.rs`).
 
 pub mod accelerated;
 mod bead;

@@ -49,7 +49,7 @@ struct Hand {
 }
 
 /// Contacts of a group at most that are solved as a dense problem where all else failed.
-const FEW_DENSE: usize = 100;
+const SMALL: usize = 100;
 /// Violation of a group at most that is left where others carry far larger forces.
 const ROUGH: f64 = 1e-2;
 
@@ -170,7 +170,7 @@ impl Groups {
             let report = self.linked.settle(tolerance);
             count += report.sweeps + report.newton;
             self.put(range.clone(), rows, movers, |groups| groups.linked.lambda());
-            if report.residual > tolerance && range.len() <= FEW_DENSE {
+            if report.residual > tolerance && range.len() <= SMALL {
                 let dense = self.solve_group(range.clone(), rows, movers, Way::Newton, tolerance);
                 count += dense.sweeps + dense.newton;
                 if dense.residual < report.residual {
