@@ -142,7 +142,7 @@ impl Coupled {
                 self.prepare(group, rows, movers, dual, work);
             }
             let count = self.groups.of(group).0.len();
-            let (steps, enough) = self.solve_at_once(rows, movers);
+            let (steps, enough) = self.solve_at_once(rows, movers, again);
             spent += count * steps;
             if !enough {
                 // Where the forces so far put everything.
@@ -223,9 +223,14 @@ impl Coupled {
     }
 
     /// Solves a group at once if it is ready for that. Returns the steps, and whether it is solved.
-    fn solve_at_once(&mut self, rows: &mut [ContactRow], movers: &mut Movers) -> (usize, bool) {
+    fn solve_at_once(
+        &mut self,
+        rows: &mut [ContactRow],
+        movers: &mut Movers,
+        again: bool,
+    ) -> (usize, bool) {
         let report = match self.kind {
-            Kind::Chains => self.strings.solve(rows, movers),
+            Kind::Chains => self.strings.solve(rows, movers, again),
             Kind::Net => self.nets.solve(rows, movers),
             Kind::Other => return (0, false),
         };

@@ -17,8 +17,9 @@ use crate::integrate::newton::NewtonBlock;
 use crate::math::lanes::{gather, place};
 use crate::math::small::*;
 
-/// Violation of the law, relative to the largest force, at which a solve ends.
-const TOLERANCE: f64 = 3e-7;
+/// Violation of the law, relative to the largest force, at which the first solve ends, after which links
+/// turn and gaps change by more, and those after it.
+const TOLERANCES: [f64; 2] = [1e-5, 3e-7];
 
 /// Movers at most of a small mechanism beside the chain.
 const MOST_MOVERS: usize = 4;
@@ -88,12 +89,12 @@ impl Strings {
     }
 
     /// Solves the problem of the last `prepare`, for rows that are the same but for their slip
-    /// and force.
-    pub fn solve(&mut self, rows: &[ContactRow], movers: &Movers) -> ConeReport {
+    /// and force; `again` says that links have turned under its forces already.
+    pub fn solve(&mut self, rows: &[ContactRow], movers: &Movers, again: bool) -> ConeReport {
         for (k, row) in self.sides.rows(rows).enumerate() {
             self.problem.start(k, row.slip(&movers.all), row.lambda);
         }
-        self.problem.solve(TOLERANCE)
+        self.problem.solve(TOLERANCES[usize::from(again)])
     }
 
     /// The rows in the order of the problem, with their forces.

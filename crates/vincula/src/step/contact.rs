@@ -29,7 +29,7 @@ const CONTRACTION: f64 = 0.3;
 const AGREEMENT: [f64; 2] = [1e-6, 1e-5];
 /// Violation of the law, relative to the largest force, that contacts that are few, and those of large
 /// mechanisms that are solved all at once, may be left with where they and the joints agree.
-const LAWFUL: [f64; 2] = [1e-7, 5e-7];
+const LAWFUL: [f64; 2] = [1e-7, 9e-7];
 /// Times at most that gaps are corrected for the curved path of rotating bodies, and in crowds.
 const BENDS: [usize; 2] = [2, 1];
 /// The same where an accuracy is asked for.

@@ -209,7 +209,11 @@ fn is_settled(
         // Where nothing moves any more, what contacts and limits disagree on stays.
         return !work.contacts.points.is_empty() && fit.update <= STILL;
     }
-    if fit.update <= rule.update {
+    let most = match work.stage.is_strung() {
+        true => rule.running,
+        false => rule.update,
+    };
+    if fit.update <= most {
         return true;
     }
     let stretch = |&index: &usize| stretch_of(model, work, scheme, index);

@@ -161,7 +161,7 @@ impl Runs {
             state,
             kicks: &work.kicks,
             kinds: &self.kinds,
-            rule: work.settings.iteration(),
+            rule: work.settings.iteration().of_running(),
             spared: AtomicUsize::new(0),
             projects: self.projects,
         };
