@@ -71,7 +71,14 @@ fn jointed_pairs_that_land_in_a_bowl_reach_it() {
     let set = [("each", "60")];
     let asked = run("falling-joints", &set, 85, Some(ACCURACY));
     assert!(asked.contacts > 500, "{} contacts", asked.contacts);
-    assert!(asked.above <= 2, "{} steps, {:e}", asked.above, asked.worst);
+    assert!(asked.worst <= ACCURACY, "{:e}", asked.worst);
     let usual = run("falling-joints", &set, 85, None);
     assert!(usual.above > 10, "{} steps above without", usual.above);
+}
+
+#[test]
+fn jointed_pairs_that_lie_on_each_other_reach_it() {
+    let asked = run("falling-joints", &[("each", "6")], 100, Some(ACCURACY));
+    assert!(asked.contacts > 100, "{} contacts", asked.contacts);
+    assert!(asked.worst <= ACCURACY, "{:e}", asked.worst);
 }

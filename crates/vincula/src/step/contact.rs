@@ -20,6 +20,9 @@ const MORE_TURNS: usize = 4;
 const ACCURATE_TURNS: usize = 40;
 /// Those of them at most after which contacts and joints disagree more than before.
 const ASTRAY: usize = 4;
+/// What a turn must leave of the disagreement at most to be a good one, and how many others are taken.
+const HALF: f64 = 0.5;
+const STUCK: usize = 3;
 /// Two disagreements that are the same, relative.
 const SAME: f64 = 0.01;
 /// What a turn must leave of the disagreement at most for another one to be taken.
@@ -139,7 +142,7 @@ pub(super) fn hold_apart(
     let rule = work.settings.iteration();
     let (mut wrong, mut violation) = (0.0, None);
     let exact = work.stage.care() == Care::Exact;
-    let (mut turn, mut changed, mut astray) = (0, false, 0);
+    let (mut turn, mut changed, mut stuck) = (0, false, 0);
     let mut offs = [f64::INFINITY; 2];
     loop {
         report.sweeps += work.solve_contacts(turn > 0 && !changed);
@@ -186,7 +189,6 @@ pub(super) fn hold_apart(
             stage.weigh_again(&scene, dual);
         }
         let better = turn == 0 || off < CONTRACTION * wrong;
-        let nearer = turn == 0 || off < wrong;
         wrong = off.max(left);
         violation = Some(left);
         turn += 1;
@@ -198,8 +200,8 @@ pub(super) fn hold_apart(
         let most = turns(work) + if changed { MORE_TURNS } else { 0 };
         // Where the step is linearised again anyway, the small change can wait for that.
         let waits = || !exact && is_open(work, left);
-        astray += usize::from(!nearer);
-        let helps = better || changed || (astray <= ASTRAY && !is_accurate(work));
+        stuck += usize::from(!(off <= HALF * offs[1]));
+        let helps = better || changed || (stuck <= STUCK && !is_accurate(work));
         // A limit that opens and closes by turns would do so for ever.
         let swings = accurate && changed && (off - offs[0]).abs() <= SAME * off && off <= offs[1];
         offs = [offs[1], off];

@@ -49,7 +49,7 @@ pub(super) fn solve_step(
     let projects = work.settings.integrator.projects();
     let flies_again = work.settings.integrator == Integrator::Rattle;
     let mut descent = Descent::new();
-    let mut agreeing = 0;
+    let (mut agreeing, mut unlawful) = (0, f64::INFINITY);
     work.measured = None;
     loop {
         report.iterations += 1;
@@ -121,8 +121,14 @@ pub(super) fn solve_step(
         if report.converged && wrong > DISAGREEMENT[kind] && agreeing < AGREEING[kind] {
             (agreeing, report.converged) = (agreeing + 1, false);
         }
-        let limit = match work.stage.is_spent() {
+        // Far from the law, where turns between the two lead no farther, new gradients do.
+        let leads = report.iterations < TRIED || report.contact_residual <= 0.5 * unlawful;
+        let lawless = !is_lawful(work, &report) && leads && report.iterations < LAWFUL;
+        unlawful = report.contact_residual;
+        report.converged &= !lawless;
+        let limit = match work.stage.is_spent() && !lawless {
             true => report.iterations,
+            false if lawless => rule.limit,
             false => rule.limit.min(LIMITS[kind]),
         };
         if report.converged || report.iterations >= limit {
@@ -166,6 +172,17 @@ const OPEN: f64 = 1e-3;
 /// are solved exactly, of those of large mechanisms, and of crowds. And how often.
 const DISAGREEMENT: [f64; 3] = [1e-9, 1e-5, 1e-4];
 const AGREEING: [usize; 3] = [6, 3, 1];
+
+/// Linearisations at most for contacts to meet the law to an accuracy, and those after which each must
+/// halve what is left.
+const LAWFUL: usize = 6;
+const TRIED: usize = 3;
+
+/// Whether contacts meet the law as well as is asked for.
+pub(super) fn is_lawful(work: &Workspace, report: &StepReport) -> bool {
+    let accuracy = work.settings.contact_accuracy;
+    accuracy.is_none_or(|most| report.contact_residual <= most)
+}
 
 /// Gap of a joint, m, with which no step ends.
 const GAPING: f64 = 1e-6;
