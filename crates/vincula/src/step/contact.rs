@@ -154,7 +154,7 @@ pub(super) fn hold_apart(
             BENDS[crowd]
         };
         for _ in 0..bends {
-            if work.stage.bend() <= BENT[crowd] && is_accurate(work) {
+            if work.stage.bend() <= BENT[crowd] && (is_accurate(work) || coupled(work)) {
                 break;
             }
             report.sweeps += work.solve_contacts(true);

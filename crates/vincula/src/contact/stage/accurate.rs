@@ -13,7 +13,19 @@ const PATIENCE: usize = 3;
 const LOOK: usize = 50;
 const SWEEPS: usize = 3_000;
 
+/// What a solve leaves of the violation where joints are closed after it, and that it leaves at most.
+const LEFT: f64 = 0.05;
+const ROUGH: f64 = 1e-3;
+
 impl Stage {
+    /// The violation that a solve is to end with: joints that are closed after it make a new one.
+    pub(super) fn aim(&self, accuracy: f64) -> f64 {
+        match self.movers.hold_mechanisms() {
+            true => accuracy.max((LEFT * self.residual()).min(ROUGH)),
+            false => accuracy,
+        }
+    }
+
     /// Solves the rows of a net with mechanisms on it; returns the iterations, or nothing if they are
     /// others, or do not meet the law to a relative violation.
     pub(super) fn solve_woven(

@@ -18,7 +18,8 @@ impl Stage {
         if let Some(count) = self.solve_woven(accuracy, dual, work, again) {
             return count;
         }
-        self.solve_within(settings, dual, work, again) + self.go_on(accuracy, dual, work)
+        let aim = self.aim(accuracy);
+        self.solve_within(settings, dual, work, again) + self.go_on(aim, dual, work)
     }
 
     /// The same, as well as it can be done for what steps are usually allowed to cost.
