@@ -148,6 +148,11 @@ impl Settings {
         }
     }
 
+    /// Whether contacts that violate the law by `residual` meet it as well as is asked for.
+    pub(crate) fn is_enough(&self, residual: impl FnOnce() -> f64) -> bool {
+        self.contact_accuracy.is_none_or(|most| residual() <= most)
+    }
+
     pub(crate) fn iteration(&self) -> Rule {
         let (update, running, rotation) = match self.integrator {
             Integrator::Tempered => (1e-4, 1e-4, 0.025),

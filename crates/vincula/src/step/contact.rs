@@ -250,8 +250,7 @@ fn usual_turns(work: &Workspace) -> usize {
 
 /// Whether contacts meet the law as well as is asked for.
 fn is_accurate(work: &Workspace) -> bool {
-    let accuracy = work.settings.contact_accuracy;
-    accuracy.is_none_or(|most| work.stage.residual() <= most)
+    work.settings.is_enough(|| work.stage.residual())
 }
 
 /// Whether contacts and joints agree that were `off` by so much, m. Where contacts of large mechanisms

@@ -4,7 +4,6 @@
 //! So a step that fails is taken in two halves, and a half that fails in two again. If that does
 //! not help either, the state is as it was and the first reason is told.
 
-use super::solve::is_lawful;
 use super::{StepError, StepReport, Workspace, attempt, go_back};
 use crate::contact::stage::Care;
 use crate::model::{Control, Model, State};
@@ -56,7 +55,7 @@ fn is_astray(report: &StepReport, work: &Workspace) -> bool {
     // What was inside at the start is on its way out.
     let depth = report.penetration.max(work.late.penetration());
     let deep = depth > (DEEP * thinnest).max(work.contacts.penetration());
-    lost || lawless || deep || !is_lawful(work, report)
+    lost || lawless || deep || !work.settings.is_enough(|| report.contact_residual)
 }
 
 /// Takes the step in equal parts; the state is untouched on an error.

@@ -123,7 +123,9 @@ pub(super) fn solve_step(
         }
         // Far from the law, where turns between the two lead no farther, new gradients do.
         let leads = report.iterations < TRIED || report.contact_residual <= 0.5 * unlawful;
-        let lawless = !is_lawful(work, &report) && leads && report.iterations < LAWFUL;
+        let lawless = !work.settings.is_enough(|| report.contact_residual)
+            && leads
+            && report.iterations < RENEWED;
         unlawful = report.contact_residual;
         report.converged &= !lawless;
         let limit = match work.stage.is_spent() && !lawless {
@@ -175,14 +177,8 @@ const AGREEING: [usize; 3] = [6, 3, 1];
 
 /// Linearisations at most for contacts to meet the law to an accuracy, and those after which each must
 /// halve what is left.
-const LAWFUL: usize = 6;
+const RENEWED: usize = 6;
 const TRIED: usize = 3;
-
-/// Whether contacts meet the law as well as is asked for.
-pub(super) fn is_lawful(work: &Workspace, report: &StepReport) -> bool {
-    let accuracy = work.settings.contact_accuracy;
-    accuracy.is_none_or(|most| report.contact_residual <= most)
-}
 
 /// Gap of a joint, m, with which no step ends.
 const GAPING: f64 = 1e-6;
