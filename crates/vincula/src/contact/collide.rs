@@ -30,7 +30,7 @@ use parry3d_f64::shape::{
 
 use super::bounds::Bounds;
 use super::boxes::{Block, Nearness, touch_boxes};
-use super::round::{Drum, Spine, touch_drum, touch_spines};
+use super::round::{Drum, Spine, cast_drum, touch_drum, touch_spines};
 use crate::body::shape::{Shape, ShapeError, TriMesh, convex_hull};
 use crate::model::Pose;
 
@@ -576,6 +576,16 @@ impl Narrow {
             (Form::Mesh(mesh), _) => return self.cast_mesh(mesh, one.pose, two, motion, distance),
             (_, Form::Mesh(mesh)) => return self.cast_mesh(mesh, two.pose, one, -motion, distance),
             _ => {}
+        }
+        let spine = |form: Placed| form.form.spine(&form.pose);
+        let drum = |form: Placed| form.form.drum(&form.pose);
+        let round = match (spine(one).zip(drum(two)), spine(two).zip(drum(one))) {
+            (Some((spine, drum)), _) => cast_drum(&spine, &drum, -motion, distance),
+            (_, Some((spine, drum))) => cast_drum(&spine, &drum, motion, distance),
+            _ => None,
+        };
+        if let Some(time) = round {
+            return time;
         }
         let shapes = [one.form.shape()?, two.form.shape()?];
         cast_shapes(

@@ -136,6 +136,53 @@ pub(crate) fn touch_drum(spine: &Spine, drum: &Drum) -> Option<Touch> {
     Some(Touch::new(first, foot - drum.radius * normal, normal, 0))
 }
 
+/// When a spine that moves by `motion` comes within `distance` of the side of a drum, as a fraction of that
+/// motion, if it lies across it. Seen along the axis it is a segment that comes near a point: with one of its
+/// ends, or with what lies between. `None` where that says nothing of the drum, which has ends, and
+/// `Some(None)` where the spine passes.
+pub(crate) fn cast_drum(
+    spine: &Spine,
+    drum: &Drum,
+    motion: DVec3,
+    distance: f64,
+) -> Option<Option<f64>> {
+    let (along, from) = (spine.b - spine.a, spine.a - drum.center);
+    let flat = |v: DVec3| v.reject_from_normalized(drum.axis);
+    let (across, start, way) = (flat(along), flat(from), flat(motion));
+    let square = across.length_squared();
+    if !(square > ACROSS * along.length_squared()) {
+        return None;
+    }
+    let radius = drum.radius + spine.radius + distance;
+    let place = |s: f64, time: f64| start + s * across + time * way;
+    let nearest = |time: f64| (-across.dot(place(0.0, time)) / square).clamp(0.0, 1.0);
+    if !(place(nearest(0.0), 0.0).length() > radius) {
+        return None;
+    }
+    let side = drum.axis.cross(across) / square.sqrt();
+    let (off, speed) = (side.dot(start), side.dot(way));
+    let between = (off.abs() - radius) / (-off.signum() * speed);
+    let inner = |time: f64| {
+        let s = -across.dot(place(0.0, time)) / square;
+        (time > 0.0 && (0.0..=1.0).contains(&s)).then_some((time, s))
+    };
+    let end = |s: f64| {
+        let at = place(s, 0.0);
+        let (rate, steep) = (at.dot(way), way.length_squared());
+        let root = rate * rate - steep * (at.length_squared() - radius * radius);
+        (rate < 0.0 && root >= 0.0).then(|| ((-rate - root.sqrt()) / steep, s))
+    };
+    let hits = [inner(between), end(0.0), end(1.0)].into_iter().flatten();
+    let Some((time, s)) = hits.min_by(|a, b| a.0.total_cmp(&b.0)) else {
+        return Some(None);
+    };
+    if time > 1.0 {
+        return Some(None);
+    }
+    let height = (from + s * along + time * motion).dot(drum.axis);
+    (height.abs() <= drum.half_length).then_some(Some(time))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
