@@ -24,26 +24,22 @@
 
 mod border;
 mod linear;
+mod rows;
 #[cfg(test)]
 mod tests;
 
 use super::Triple;
-use super::block::{Block, times, times_transposed};
+use super::block::Block;
 use super::dense::{ConeReport, triple};
 use super::direct::{Direct, Mark, Response};
 use super::string::Line;
 use crate::vectors::vectorized;
 use border::Border;
+pub use rows::LANES;
+use rows::{Blocks, Lanes, NOTHING, Rows, rows, times, times_turned};
 
 /// Contacts up to which a guess is followed: of thousands some are always far from where they end.
 const FOLLOWED: usize = 2_000;
-
-/// Borders that are eliminated together, and a number for each.
-pub const LANES: usize = 4;
-type Lanes = [f64; LANES];
-
-/// How the borders of a lot move a contact, along each of its axes.
-type Sway = [Lanes; 3];
 
 /// A link with its contacts.
 #[derive(Clone, Copy, Debug)]
@@ -78,18 +74,19 @@ pub struct Strung {
     /// The chain.
     pub line: Line,
     beads: Vec<Bead>,
-    reaches: Vec<[Block; 2]>,
+    reaches: Vec<[Rows; 2]>,
     /// S, dense for each bead.
     own: Vec<f64>,
     /// Lots of columns of V that touch each bead, and V, contact by contact.
     lots: Vec<u32>,
-    sways: Vec<Sway>,
+    sways: Vec<Rows>,
     law: Direct,
-    /// The chain with the contacts inside; N of each bead, N Z B of each contact, and N Z V as V.
-    loaded: Line,
+    /// The chain alone and with the contacts inside; N of each bead, N Z B of each contact, and N Z V as V.
+    alone: Blocks,
+    loaded: Blocks,
     solved: Vec<f64>,
-    gains: Vec<[Block; 2]>,
-    pulls: Vec<Sway>,
+    gains: Vec<[Rows; 2]>,
+    pulls: Vec<Rows>,
     border: Border,
     nodes: Vec<f64>,
     moved: Vec<f64>,
@@ -138,8 +135,8 @@ impl Strung {
             bead.count += 1;
             self.own.resize(bead.own + 9 * bead.count * bead.count, 0.0);
             self.sways
-                .resize(bead.sways + bead.sides * bead.count, [[0.0; LANES]; 3]);
-            self.reaches.push(knot.reach);
+                .resize(bead.sways + bead.sides * bead.count, NOTHING);
+            self.reaches.push(knot.reach.map(|reach| rows(&reach)));
             let Knot { mu, compliance, .. } = knot;
             self.law.add(Mark { mu, compliance });
         }
@@ -218,6 +215,7 @@ impl Strung {
         let count = self.lots.iter().map(|lot| *lot as usize + 1).max();
         self.border
             .plan(count.unwrap_or(0), self.line.len(), &self.beads, &self.lots);
+        self.alone.read(&self.line);
         self.line.factor()
     }
 
@@ -310,16 +308,16 @@ impl Response for Strung {
 
 /// Adds Vᵀ λ of a contact to what its borders do.
 #[inline(always)]
-fn add_moved(moved: &mut Lanes, sway: &Sway, lambda: &Triple) {
+fn add_moved(moved: &mut Lanes, sway: &Rows, lambda: &Triple) {
+    let part = times_turned(sway, lambda);
     for lane in 0..LANES {
-        moved[lane] +=
-            sway[0][lane] * lambda[0] + sway[1][lane] * lambda[1] + sway[2][lane] * lambda[2];
+        moved[lane] += part[lane];
     }
 }
 
 /// Takes V w of a contact from its answer.
 #[inline(always)]
-fn take_moved(answer: &mut Triple, sway: &Sway, moved: &Lanes) {
+fn take_moved(answer: &mut Triple, sway: &Rows, moved: &Lanes) {
     for i in 0..3 {
         let s = &sway[i];
         answer[i] -= s[0] * moved[0] + s[1] * moved[1] + s[2] * moved[2] + s[3] * moved[3];
@@ -328,9 +326,9 @@ fn take_moved(answer: &mut Triple, sway: &Sway, moved: &Lanes) {
 
 /// Adds Bᵀ λ of a contact to the nodes; there is room for one behind the last.
 #[inline(always)]
-fn add_to_nodes(nodes: &mut [f64], node: usize, reach: &[Block; 2], lambda: &Triple) {
+fn add_to_nodes(nodes: &mut [f64], node: usize, reach: &[Rows; 2], lambda: &Triple) {
     for (k, reach) in reach.iter().enumerate() {
-        let part = times_transposed(reach, lambda);
+        let part = times_turned(reach, lambda);
         for i in 0..3 {
             nodes[3 * (node + k) + i] += part[i];
         }
@@ -339,7 +337,7 @@ fn add_to_nodes(nodes: &mut [f64], node: usize, reach: &[Block; 2], lambda: &Tri
 
 /// B ν of a contact.
 #[inline(always)]
-fn at_nodes(nodes: &[f64], node: usize, reach: &[Block; 2]) -> Triple {
+fn at_nodes(nodes: &[f64], node: usize, reach: &[Rows; 2]) -> Triple {
     let [a, b] = [0, 1].map(|k| times(&reach[k], &triple(nodes, node + k)));
     [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
 }

@@ -6,9 +6,10 @@
 //! node only, and to the other borders of that stretch. Borders go in lots of four, in lanes: those of one
 //! pulley are one.
 
-use super::super::block::{Block, inverse, invert, product, times};
+use super::super::block::invert;
 use super::super::dense::triple;
-use super::{Bead, LANES, Lanes, Line, Sway, add_moved, take_moved};
+use super::rows::{Blocks, LANES, Lanes, NOTHING, Rows, add_turned, inverse_of, product, times};
+use super::{Bead, add_moved, take_moved};
 
 /// Lots at most that are coupled to one node.
 const MOST: usize = 8;
@@ -21,8 +22,8 @@ type Square = [Lanes; LANES];
 #[derive(Clone, Copy, Debug)]
 struct Tie {
     lot: u32,
-    column: Sway,
-    row: Sway,
+    column: Rows,
+    row: Rows,
 }
 
 /// The end of a lot.
@@ -32,8 +33,8 @@ struct End {
     /// The inverse of its pivot.
     inverse: Square,
     /// A of the next node with it, times that, and of it with the next node.
-    column: Sway,
-    row: Sway,
+    column: Rows,
+    row: Rows,
     /// Where the other lots that are there are among `others`.
     others: [usize; 2],
 }
@@ -43,8 +44,8 @@ struct End {
 struct Open {
     lot: u32,
     /// A of the node and the next one with it, and of it with them.
-    columns: [Sway; 2],
-    rows: [Sway; 2],
+    columns: [Rows; 2],
+    rows: [Rows; 2],
     /// A of it with the others that are open, by place.
     with: [Square; MOST],
 }
@@ -62,8 +63,8 @@ pub(super) struct Border {
     /// Lot, its A with the one that ends times the inverse of the pivot, and A of that with it.
     others: Vec<(u32, Square, Square)>,
     /// Inverse of each pivot, and what of a node's row is taken from the next.
-    inverse: Vec<Block>,
-    gain: Vec<Block>,
+    inverse: Vec<Rows>,
+    gain: Vec<Rows>,
     /// Unknowns of the borders.
     values: Vec<Lanes>,
     swaps: Vec<usize>,
@@ -73,10 +74,10 @@ pub(super) struct Border {
 /// contact, v, and N Z v; and of each contact N Z B.
 pub(super) struct Pulls<'a> {
     pub lots: &'a [u32],
-    pub reaches: &'a [[Block; 2]],
-    pub sways: &'a [Sway],
-    pub pulls: &'a [Sway],
-    pub gains: &'a [[Block; 2]],
+    pub reaches: &'a [[Rows; 2]],
+    pub sways: &'a [Rows],
+    pub pulls: &'a [Rows],
+    pub gains: &'a [[Rows; 2]],
 }
 
 impl Border {
@@ -97,7 +98,7 @@ impl Border {
     /// Eliminates all nodes and borders. False if a pivot vanishes, or too many lots are there at
     /// once.
     #[inline(always)]
-    pub fn factor(&mut self, line: &Line, beads: &[Bead], pulls: &Pulls<'_>) -> bool {
+    pub fn factor(&mut self, line: &Blocks, beads: &[Bead], pulls: &Pulls<'_>) -> bool {
         self.inverse.clear();
         self.gain.clear();
         self.ties.clear();
@@ -105,7 +106,7 @@ impl Border {
         self.starts.clear();
         self.others.clear();
         self.open.clear();
-        let (mut carried, mut next) = ([0.0; 9], 0);
+        let (mut carried, mut next) = (NOTHING, 0);
         for node in 0..line.len() {
             self.starts.push([self.ties.len(), self.ends.len()]);
             while next < beads.len() && beads[next].node == node {
@@ -114,8 +115,11 @@ impl Border {
                 }
                 next += 1;
             }
-            let own = std::array::from_fn(|e| line.diagonal[node][e] - carried[e]);
-            let Some(pivot) = inverse(&own) else {
+            let mut own = line.diagonal[node];
+            for (own, carried) in own.iter_mut().zip(&carried) {
+                take(own, carried);
+            }
+            let Some(pivot) = inverse_of(&own) else {
                 return false;
             };
             let gain = product(&line.lower[node], &pivot);
@@ -132,8 +136,8 @@ impl Border {
                 }
             }
             for open in &mut self.open {
-                open.columns = [open.columns[1], [[0.0; LANES]; 3]];
-                open.rows = [open.rows[1], [[0.0; LANES]; 3]];
+                open.columns = [open.columns[1], NOTHING];
+                open.rows = [open.rows[1], NOTHING];
             }
         }
         self.starts.push([self.ties.len(), self.ends.len()]);
@@ -144,7 +148,7 @@ impl Border {
     #[inline(always)]
     fn take(&mut self, bead: &Bead, pulls: &Pulls<'_>) -> bool {
         let gains = &pulls.gains[bead.first..bead.first + bead.count];
-        if gains.iter().all(|gain| *gain == [[0.0; 9]; 2]) {
+        if gains.iter().all(|gain| *gain == [NOTHING; 2]) {
             return true;
         }
         let sides = &pulls.lots[bead.lots..bead.lots + bead.sides];
@@ -196,17 +200,13 @@ impl Border {
     }
 
     #[inline(always)]
-    fn eliminate_node(&mut self, pivot: &Block, gain: &Block, upper: &Block) {
+    fn eliminate_node(&mut self, pivot: &Rows, gain: &Rows, upper: &Rows) {
         let first = self.ties.len();
         for open in &mut self.open {
-            let (mut row, column) = ([[0.0; LANES]; 3], open.columns[0]);
+            let (mut row, column) = (NOTHING, open.columns[0]);
             add_turned(&mut row, 1.0, pivot, &open.rows[0]);
-            for i in 0..3 {
-                let [a, b, c] = [gain[3 * i], gain[3 * i + 1], gain[3 * i + 2]];
-                for lane in 0..LANES {
-                    open.columns[1][i][lane] -=
-                        a * column[0][lane] + b * column[1][lane] + c * column[2][lane];
-                }
+            for (to, taken) in open.columns[1].iter_mut().zip(&product(gain, &column)) {
+                take(to, taken);
             }
             add_turned(&mut open.rows[1], -1.0, upper, &row);
             self.ties.push(Tie {
@@ -224,7 +224,7 @@ impl Border {
     }
 
     /// Eliminates the lot at a place; the last one takes that.
-    fn end(&mut self, place: usize, carried: &mut Block) -> bool {
+    fn end(&mut self, place: usize, carried: &mut Rows) -> bool {
         let ended = self.open[place];
         let mut inverse = ended.with[place];
         if !invert(inverse.as_flattened_mut(), LANES, &mut self.swaps) {
@@ -257,7 +257,7 @@ impl Border {
         }
         for i in 0..3 {
             for j in 0..3 {
-                carried[3 * i + j] += dot(&column[i], &ended.rows[1][j]);
+                carried[i][j] += dot(&column[i], &ended.rows[1][j]);
             }
         }
         self.ends.push(End {
@@ -283,7 +283,7 @@ impl Border {
     /// Overwrites the right-hand sides of nodes, with room for one behind the last, and borders by the
     /// solution.
     #[inline(always)]
-    pub fn solve(&mut self, line: &Line, x: &mut [f64]) {
+    pub fn solve(&mut self, line: &Blocks, x: &mut [f64]) {
         let Border {
             ties,
             ends,
@@ -371,20 +371,9 @@ fn times_square(row: &Lanes, square: &Square) -> Lanes {
     })
 }
 
-/// to += sign aᵀ v of each lane.
-#[inline(always)]
-fn add_turned(to: &mut Sway, sign: f64, a: &Block, v: &Sway) {
-    for i in 0..3 {
-        let [p, q, r] = [sign * a[i], sign * a[3 + i], sign * a[6 + i]];
-        for lane in 0..LANES {
-            to[i][lane] += p * v[0][lane] + q * v[1][lane] + r * v[2][lane];
-        }
-    }
-}
-
 /// to += sign aᵀ b of all pairs of lanes.
 #[inline(always)]
-fn add_square(to: &mut Square, sign: f64, a: &Sway, b: &Sway) {
+fn add_square(to: &mut Square, sign: f64, a: &Rows, b: &Rows) {
     for (lane, to) in to.iter_mut().enumerate() {
         let [p, q, r] = [sign * a[0][lane], sign * a[1][lane], sign * a[2][lane]];
         for other in 0..LANES {

@@ -1,20 +1,21 @@
 //! The linear system of a step: contacts are eliminated, the chain is factored.
 
-use super::super::block::{Block, inverse, invert, product, subtract, times};
+use super::super::block::{Block, inverse, invert, times};
 use super::super::dense::triple;
 use super::border::Pulls;
-use super::{Bead, LANES, Strung, Sway, add_moved, add_to_nodes, at_nodes, take_moved};
+use super::rows::{LANES, NOTHING, Rows, add_product, add_turned, product, rows};
+use super::{Bead, Strung, add_moved, add_to_nodes, at_nodes, take_moved};
 
 impl Strung {
     /// Makes `(Y + Z D) δ = r` ready to be solved, with Y and Z of each contact. False if it is
     /// singular.
     #[inline(always)]
     pub(super) fn load(&mut self, softs: &[Block], slopes: &[Block]) -> bool {
-        self.loaded.copy(&self.line);
+        self.loaded.copy(&self.alone);
         self.solved.clear();
-        self.gains.resize(self.reaches.len(), [[0.0; 9]; 2]);
+        self.gains.resize(self.reaches.len(), [NOTHING; 2]);
         self.pulls.clear();
-        self.pulls.resize(self.sways.len(), [[0.0; LANES]; 3]);
+        self.pulls.resize(self.sways.len(), NOTHING);
         for bead in 0..self.beads.len() {
             if !self.eliminate(bead, softs, slopes) {
                 return false;
@@ -66,22 +67,19 @@ impl Strung {
             return false;
         }
         for k in 0..bead.count {
-            let mut gain = [[0.0; 9]; 2];
+            let mut gain = [NOTHING; 2];
             let pulls = bead.sways + k * bead.sides;
             for l in 0..bead.count {
                 let n: Block = std::array::from_fn(|e| {
                     self.solved[start + (3 * k + e / 3) * size + 3 * l + e % 3]
                 });
-                let nz = product(&n, &slopes[bead.first + l]);
+                let nz = product(&rows(&n), &rows(&slopes[bead.first + l]));
                 for (gain, reach) in gain.iter_mut().zip(&self.reaches[bead.first + l]) {
-                    let part = product(&nz, reach);
-                    for (g, p) in gain.iter_mut().zip(part) {
-                        *g += p;
-                    }
+                    add_product(gain, &nz, reach);
                 }
                 for side in 0..bead.sides {
                     let sway = &self.sways[bead.sways + l * bead.sides + side];
-                    add_pull(&mut self.pulls[pulls + side], &nz, sway);
+                    add_product(&mut self.pulls[pulls + side], &nz, sway);
                 }
             }
             self.put_gain(&bead, k, gain);
@@ -98,21 +96,18 @@ impl Strung {
                 return false;
             };
             self.solved.extend_from_slice(&n);
-            self.gains[bead.first] = [[0.0; 9]; 2];
+            self.gains[bead.first] = [NOTHING; 2];
             return true;
         }
         let own: Block = std::array::from_fn(|e| self.own[bead.own + e]);
-        let mut loaded = product(z, &own);
-        for (x, y) in loaded.iter_mut().zip(y) {
-            *x += y;
-        }
-        let Some(n) = inverse(&loaded) else {
+        let loaded = product(&rows(z), &rows(&own));
+        let Some(n) = inverse(&std::array::from_fn(|e| loaded[e / 3][e % 3] + y[e])) else {
             return false;
         };
         self.solved.extend_from_slice(&n);
-        let nz = product(&n, z);
+        let nz = product(&rows(&n), &rows(z));
         for at in bead.sways..bead.sways + bead.sides {
-            add_pull(&mut self.pulls[at], &nz, &self.sways[at]);
+            self.pulls[at] = product(&nz, &self.sways[at]);
         }
         let [one, two] = &self.reaches[bead.first];
         let gain = [product(&nz, one), product(&nz, two)];
@@ -122,14 +117,19 @@ impl Strung {
 
     /// Keeps N Z B of a contact, and takes what it answers from the chain.
     #[inline(always)]
-    fn put_gain(&mut self, bead: &Bead, k: usize, gain: [Block; 2]) {
+    fn put_gain(&mut self, bead: &Bead, k: usize, gain: [Rows; 2]) {
         self.gains[bead.first + k] = gain;
         let (reach, node) = (&self.reaches[bead.first + k], bead.node);
-        subtract(&mut self.loaded.diagonal[node], &reach[0], &gain[0]);
-        if node + 1 < self.line.len() {
-            subtract(&mut self.loaded.upper[node], &reach[0], &gain[1]);
-            subtract(&mut self.loaded.lower[node], &reach[1], &gain[0]);
-            subtract(&mut self.loaded.diagonal[node + 1], &reach[1], &gain[1]);
+        add_turned(&mut self.loaded.diagonal[node], -1.0, &reach[0], &gain[0]);
+        if node + 1 < self.loaded.len() {
+            add_turned(&mut self.loaded.upper[node], -1.0, &reach[0], &gain[1]);
+            add_turned(&mut self.loaded.lower[node], -1.0, &reach[1], &gain[0]);
+            add_turned(
+                &mut self.loaded.diagonal[node + 1],
+                -1.0,
+                &reach[1],
+                &gain[1],
+            );
         }
     }
 
@@ -183,17 +183,6 @@ impl Strung {
                     r[3 * contact + i] += more[i];
                 }
             }
-        }
-    }
-}
-
-/// Adds N Z of a contact times V.
-#[inline(always)]
-fn add_pull(pull: &mut Sway, nz: &Block, sway: &Sway) {
-    for i in 0..3 {
-        let [a, b, c] = [nz[3 * i], nz[3 * i + 1], nz[3 * i + 2]];
-        for lane in 0..LANES {
-            pull[i][lane] += a * sway[0][lane] + b * sway[1][lane] + c * sway[2][lane];
         }
     }
 }
