@@ -30,12 +30,14 @@ type Six = [f64; 6];
 
 /// Times at most that a linear solve is refined.
 const REFINED: usize = 3;
-/// Steps at most of Newton's method, and of that of multipliers.
-const STEPS: [usize; 2] = [20, 40];
-/// Turns that lead where steps find the law though they may go away from it: s and how many. And those
-/// at most that only come nearer.
-const NEAR: (f64, usize) = (0.02, 100);
-const FAR: usize = 4_000;
+/// Steps at most of Newton's method, and contacts at most from which it finds the law.
+const STEPS: usize = 20;
+const FEW: usize = 1_000;
+/// Rounds at most of steps of the method of multipliers, and how many these are; and by turns s and the
+/// turns before each but the first.
+const ROUNDS: usize = 20;
+const MULTIPLIERS: usize = 10;
+const TURNS: [(f64, usize); 2] = [(0.05, 100), (0.005, 300)];
 
 /// One contact.
 #[derive(Clone, Copy, Debug)]
@@ -166,32 +168,24 @@ impl Linked {
         self.law.solve(&mut self.bodies, tolerance)
     }
 
-    /// Solves to a relative violation what is planned, whatever it takes. Newton's method and that of
-    /// multipliers do it where they are near, and turns between all contacts and the cones lead there.
+    /// Solves to a relative violation what is planned, whatever it takes: by Newton's method where contacts
+    /// are few, and by that of multipliers. Where that finds nothing, turns between all contacts and the cones
+    /// take forces far, and it goes on from there.
     pub fn settle(&mut self, tolerance: f64) -> ConeReport {
-        let mut report = self.climb(tolerance);
-        if report.residual > tolerance {
-            let turns = self.law.turn_with(&mut self.bodies, tolerance, NEAR);
-            report.follow(&turns);
-            report.follow(&self.climb(tolerance));
-        }
-        if report.residual > tolerance {
-            let turns = self.law.take_turns(&mut self.bodies, tolerance, FAR);
-            report.follow(&turns);
-            report.follow(&self.climb(tolerance));
-        }
-        report
-    }
-
-    /// Goes on from the present forces by Newton's method, and by that of multipliers.
-    fn climb(&mut self, tolerance: f64) -> ConeReport {
-        let [steps, more] = STEPS;
-        let mut report = self.law.search(&mut self.bodies, tolerance, steps);
-        self.law.stay(&mut self.bodies);
-        if report.residual > tolerance {
-            let settled = self.law.settle(&mut self.bodies, tolerance, more);
-            report.follow(&settled);
-            self.law.stay(&mut self.bodies);
+        let Linked { law, bodies } = self;
+        let steps = if bodies.touches.len() > FEW { 0 } else { STEPS };
+        let mut report = law.search(bodies, tolerance, steps);
+        law.stay(bodies);
+        for round in 0..ROUNDS {
+            if report.residual <= tolerance {
+                break;
+            }
+            if round > 0 {
+                let turns = TURNS[round % TURNS.len()];
+                report.follow(&law.turn_with(bodies, tolerance, turns));
+            }
+            report.follow(&law.settle(bodies, tolerance, MULTIPLIERS));
+            law.stay(bodies);
         }
         report
     }

@@ -12,22 +12,13 @@
 //! with the projection Π onto the cone, and `u + μ|u_t| n = R (2 z − t − λ)` (Douglas and Rachford
 //! 1956; for contacts Tasora et al. 2021). Where t stays, z meets the law. D + R is the same in all
 //! turns, so that a turn takes a twentieth of the time of a step. A small s takes forces far, a large
-//! one settles those that are near: turns go through some of both.
+//! one settles those that are near, so that both are taken by turns.
 
 use super::super::block::IDENTITY;
 use super::super::dense::{ConeReport, triple};
 use super::super::project;
 use super::{Direct, Response};
 
-/// s, one after the other and then again, with the turns that each gets.
-const SOFTNESS: [(f64, usize); 6] = [
-    (0.05, 200),
-    (0.01, 100),
-    (0.05, 200),
-    (0.01, 100),
-    (0.05, 200),
-    (0.003, 30),
-];
 /// Turns between two looks at the violation.
 const LOOK: usize = 10;
 /// a: the way that a turn goes, beyond one.
@@ -45,30 +36,6 @@ pub(super) struct Turns {
 }
 
 impl Direct {
-    /// Comes near a relative violation with at most so many turns. Ends with the forces that came
-    /// nearest. Counts turns as `sweeps`.
-    pub fn take_turns(&mut self, d: &mut dyn Response, tolerance: f64, most: usize) -> ConeReport {
-        self.begin(d);
-        let mut report = ConeReport {
-            residual: self.judge(),
-            ..ConeReport::default()
-        };
-        self.keep_best();
-        for (softness, turns) in SOFTNESS.into_iter().cycle() {
-            let turns = turns.min(most - report.sweeps);
-            if !(report.residual > tolerance && turns > 0) {
-                break;
-            }
-            if !self.turn(d, softness, turns, tolerance, &mut report) {
-                break;
-            }
-        }
-        self.take_best();
-        self.let_go();
-        self.stay(d);
-        report
-    }
-
     /// Takes at most so many turns with one s, and ends where these lead: what comes next may find the law
     /// from there though others on the way were nearer. Counts turns as `sweeps`.
     pub fn turn_with(
@@ -101,7 +68,7 @@ impl Direct {
         self.free.clone_from(&self.slip);
     }
 
-    /// Takes so many turns with one s. False if its system cannot be solved.
+    /// Takes so many turns with one s.
     fn turn(
         &mut self,
         d: &mut dyn Response,
@@ -109,7 +76,7 @@ impl Direct {
         most: usize,
         tolerance: f64,
         report: &mut ConeReport,
-    ) -> bool {
+    ) {
         self.softs.clear();
         let own = |compliance: f64| IDENTITY.map(|x| softness * compliance * x);
         self.softs
@@ -117,7 +84,7 @@ impl Direct {
         self.slopes.clear();
         self.slopes.resize(self.marks.len(), IDENTITY);
         if !d.prepare(&self.softs, &self.slopes) {
-            return false;
+            return;
         }
         let mut turns = std::mem::take(&mut self.turns);
         self.enter_turns(softness, &mut turns);
@@ -146,7 +113,6 @@ impl Direct {
             }
         }
         self.turns = turns;
-        true
     }
 
     /// t and μ|u_t| of the present forces.

@@ -96,7 +96,8 @@ fn multipliers_find_what_a_dense_solve_finds() {
 #[test]
 fn turns_find_what_a_dense_solve_finds() {
     finds_what_a_dense_solve_finds(25, |linked| {
-        linked.law.take_turns(&mut linked.bodies, 1e-9, 20_000)
+        let turns = (0.05, 20_000);
+        linked.law.turn_with(&mut linked.bodies, 1e-9, turns)
     });
 }
 
@@ -104,7 +105,7 @@ fn turns_find_what_a_dense_solve_finds() {
 fn others_go_on_from_where_turns_lead() {
     finds_what_a_dense_solve_finds(26, |linked| {
         let Linked { law, bodies } = linked;
-        law.take_turns(bodies, 1e-9, 1);
+        law.turn_with(bodies, 1e-9, (0.05, 1));
         law.settle(bodies, 1e-9, 400)
     });
 }
