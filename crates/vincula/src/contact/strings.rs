@@ -19,7 +19,7 @@ use crate::math::small::*;
 
 /// Violation of the law, relative to the largest force, at which the first solve ends, after which links
 /// turn and gaps change by more, and those after it.
-const TOLERANCES: [f64; 2] = [1e-5, 3e-7];
+const TOLERANCES: [f64; 2] = [2e-6, 3e-7];
 
 /// Movers at most of a small mechanism beside the chain.
 const MOST_MOVERS: usize = 4;
