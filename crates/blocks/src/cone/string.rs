@@ -118,13 +118,6 @@ impl Line {
         self.lower.push(transposed(&next));
     }
 
-    /// Takes the blocks of another line.
-    pub fn copy(&mut self, other: &Line) {
-        self.diagonal.clone_from(&other.diagonal);
-        self.upper.clone_from(&other.upper);
-        self.lower.clone_from(&other.lower);
-    }
-
     /// Eliminates block by block. False if a pivot vanishes.
     pub fn factor(&mut self) -> bool {
         self.inverse.clear();
