@@ -154,20 +154,19 @@ pub(crate) fn cast_drum(
         return None;
     }
     let radius = drum.radius + spine.radius + distance;
-    let place = |s: f64, time: f64| start + s * across + time * way;
-    let nearest = |time: f64| (-across.dot(place(0.0, time)) / square).clamp(0.0, 1.0);
-    if !(place(nearest(0.0), 0.0).length() > radius) {
+    let nearest = |time: f64| -across.dot(start + time * way) / square;
+    if !((start + nearest(0.0).clamp(0.0, 1.0) * across).length() > radius) {
         return None;
     }
     let side = drum.axis.cross(across) / square.sqrt();
     let (off, speed) = (side.dot(start), side.dot(way));
     let between = (off.abs() - radius) / (-off.signum() * speed);
     let inner = |time: f64| {
-        let s = -across.dot(place(0.0, time)) / square;
+        let s = nearest(time);
         (time > 0.0 && (0.0..=1.0).contains(&s)).then_some((time, s))
     };
     let end = |s: f64| {
-        let at = place(s, 0.0);
+        let at = start + s * across;
         let (rate, steep) = (at.dot(way), way.length_squared());
         let root = rate * rate - steep * (at.length_squared() - radius * radius);
         (rate < 0.0 && root >= 0.0).then(|| ((-rate - root.sqrt()) / steep, s))
