@@ -29,7 +29,7 @@ pub enum Integrator {
     #[default]
     Tempered,
     /// The same scheme iterated to plain RATTLE. The most accurate; stiff tension needs
-    /// small steps.
+    /// small steps. Steps in which something touches a body that joints hold are tempered.
     Rattle,
     /// Implicit Euler, one linearisation at the last state (the paper's step), with as much of the
     /// stiffness of tension as keeps it stable. First order, and the fastest.

@@ -147,7 +147,7 @@ pub(super) fn hold_apart(
     loop {
         report.sweeps += work.solve_contacts(turn > 0 && !changed);
         let crowd = usize::from(is_crowd(work.contacts.points.len()));
-        let accurate = work.settings.contact_accuracy.is_some();
+        let accurate = work.accuracy().is_some();
         let bends = if accurate {
             ACCURATE_BENDS
         } else {
@@ -217,6 +217,16 @@ pub(super) fn hold_apart(
 }
 
 impl Workspace {
+    /// The violation of the law that the contacts of this step are solved to, if to one.
+    fn accuracy(&self) -> Option<f64> {
+        self.stage.accuracy(&self.settings)
+    }
+
+    /// Whether contacts that violate the law by `residual` meet it as well as they are to.
+    pub(super) fn is_enough(&self, residual: impl FnOnce() -> f64) -> bool {
+        self.accuracy().is_none_or(|most| residual() <= most)
+    }
+
     /// Solves the contacts of the present stage; returns the iterations.
     pub(super) fn solve_contacts(&mut self, again: bool) -> usize {
         let (settings, dual) = (&self.settings, &mut self.dual);
@@ -232,7 +242,7 @@ fn may_bend(work: &Workspace) -> bool {
 
 /// Turns between contacts and joints at most.
 fn turns(work: &Workspace) -> usize {
-    match work.settings.contact_accuracy {
+    match work.accuracy() {
         Some(_) => ACCURATE_TURNS,
         None => usual_turns(work),
     }
@@ -250,7 +260,7 @@ fn usual_turns(work: &Workspace) -> usize {
 
 /// Whether contacts meet the law as well as is asked for.
 fn is_accurate(work: &Workspace) -> bool {
-    work.settings.is_enough(|| work.stage.residual())
+    work.is_enough(|| work.stage.residual())
 }
 
 /// Whether contacts and joints agree that were `off` by so much, m. Where contacts of large mechanisms

@@ -21,6 +21,7 @@ pub use crate::workspace::Workspace;
 pub use error::StepError;
 
 use crate::contact::stage::Care;
+use crate::integrate::Integrator;
 use crate::math::dispatch::Level;
 use crate::model::{Control, Model, State};
 use crate::stream::runs;
@@ -216,8 +217,36 @@ fn go_back(state: &mut State, work: &mut Workspace) {
     }
 }
 
-/// Makes the step with the contacts that are known.
+/// Makes the step with the contacts that are known. A blow pulls at joints so hard that no step of
+/// RATTLE resolves how the bodies turn under it: such steps are tempered.
 fn advance(
+    model: &Model,
+    state: &mut State,
+    control: &Control,
+    work: &mut Workspace,
+    h: f64,
+) -> Result<StepReport, StepError> {
+    let integrator = work.settings.integrator;
+    if integrator == Integrator::Rattle && touches_joints(work) {
+        work.settings.integrator = Integrator::Tempered;
+    }
+    let report = advance_as_set(model, state, control, work, h);
+    work.settings.integrator = integrator;
+    report
+}
+
+/// Whether contacts touch bodies that are beside jointed ones.
+fn touches_joints(work: &Workspace) -> bool {
+    !work.contacts.points.is_empty()
+        && work
+            .touched
+            .iter()
+            .zip(&work.jointed)
+            .any(|(t, j)| *t && *j)
+}
+
+/// The same with the integrator that is set.
+fn advance_as_set(
     model: &Model,
     state: &mut State,
     control: &Control,

@@ -55,7 +55,7 @@ fn is_astray(report: &StepReport, work: &Workspace) -> bool {
     // What was inside at the start is on its way out.
     let depth = report.penetration.max(work.late.penetration());
     let deep = depth > (DEEP * thinnest).max(work.contacts.penetration());
-    lost || lawless || deep || !work.settings.is_enough(|| report.contact_residual)
+    lost || lawless || deep || !work.is_enough(|| report.contact_residual)
 }
 
 /// Takes the step in equal parts; the state is untouched on an error.

@@ -123,9 +123,8 @@ pub(super) fn solve_step(
         }
         // Far from the law, where turns between the two lead no farther, new gradients do.
         let leads = report.iterations < TRIED || report.contact_residual <= 0.5 * unlawful;
-        let lawless = !work.settings.is_enough(|| report.contact_residual)
-            && leads
-            && report.iterations < RENEWED;
+        let lawless =
+            !work.is_enough(|| report.contact_residual) && leads && report.iterations < RENEWED;
         unlawful = report.contact_residual;
         report.converged &= !lawless;
         let limit = match work.stage.is_spent() && !lawless {

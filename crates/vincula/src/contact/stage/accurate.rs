@@ -17,7 +17,20 @@ const SWEEPS: usize = 3_000;
 const LEFT: f64 = 0.05;
 const ROUGH: f64 = 1e-3;
 
+/// Contacts at most that are solved to an accuracy although none is asked for, which then costs next to
+/// nothing, and that accuracy. Where joints hold bodies, more than MANY_HELD are not.
+const FEW: usize = 300;
+const USUAL: f64 = 1e-6;
+
 impl Stage {
+    /// The violation of the law, relative to the largest force, that contacts are solved to: the one that is
+    /// asked for, or the usual one where they are few and answered for by blocks.
+    pub fn accuracy(&self, settings: &Settings) -> Option<f64> {
+        let few = self.has_begun() && self.links.len() <= FEW && !self.movers.knows_own();
+        let usual = few && settings.contact_solver == ContactSolver::Automatic;
+        settings.contact_accuracy.or(usual.then_some(USUAL))
+    }
+
     /// The violation that a solve is to end with: joints that are closed after it make a new one.
     pub(super) fn aim(&self, accuracy: f64) -> f64 {
         match self.movers.hold_mechanisms() {

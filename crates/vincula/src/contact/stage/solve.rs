@@ -12,7 +12,7 @@ impl Stage {
         work: &[NewtonBlock],
         again: bool,
     ) -> usize {
-        let Some(accuracy) = settings.contact_accuracy else {
+        let Some(accuracy) = self.accuracy(settings) else {
             return self.solve_within(settings, dual, work, again);
         };
         if let Some(count) = self.solve_woven(accuracy, dual, work, again) {
