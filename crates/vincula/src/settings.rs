@@ -22,8 +22,8 @@ pub struct Settings {
     pub residual_tolerance: f64,
     /// Newton iterations at most.
     pub iteration_limit: usize,
-    /// Equal parts at most that a step is taken in when it cannot be solved as a whole; 1 refuses
-    /// it.
+    /// Equal parts at most that a step is taken in when it cannot be solved as a whole well, and eight
+    /// times as many when it can not at all; 1 refuses it.
     pub part_limit: usize,
     /// Threads at most; results do not depend on it. Worlds too small to gain use one.
     pub threads: usize,

@@ -62,7 +62,7 @@ pub struct StepReport {
 
 /// Advances the state by h seconds.
 ///
-/// A step that cannot be solved is taken in up to [`Settings::part_limit`] equal parts. Contact
+/// A step that cannot be solved is taken in parts ([`Settings::part_limit`]). Contact
 /// readings are then those of the last part.
 ///
 /// On an error the state is untouched.

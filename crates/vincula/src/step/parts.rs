@@ -17,6 +17,9 @@ const LAWLESS: f64 = 1e-6;
 /// Overlap beyond which neither is, as a part of half the thickness of the thinnest body: 1 % of it.
 const DEEP: f64 = 0.02;
 
+/// Times as many parts that a step is taken in before it is refused.
+const LAST_RESORT: usize = 8;
+
 /// What was done, or the step in halves where that failed or is not to be believed.
 pub(super) fn or_in_halves(
     done: Result<StepReport, StepError>,
@@ -35,8 +38,11 @@ pub(super) fn or_in_halves(
                 None => attempt(model, state, control, work, h),
             }
         }
-        Err(error) if may_help(&error) => {
-            in_halves(model, state, control, work, h, most).ok_or(error)
+        Err(error) if most > 1 && may_help(&error) => {
+            let mut halve = |parts| in_halves(model, state, control, work, h, parts);
+            halve(most)
+                .or_else(|| halve(LAST_RESORT * most))
+                .ok_or(error)
         }
         done => done,
     }
