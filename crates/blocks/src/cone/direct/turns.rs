@@ -13,6 +13,10 @@
 //! 1956; for contacts Tasora et al. 2021). Where t stays, z meets the law. D + R is the same in all
 //! turns, so that a turn takes a twentieth of the time of a step. A small s takes forces far, a large
 //! one settles those that are near, so that both are taken by turns.
+//!
+//! Where contacts jam, t drifts along a way on which D answers nothing, by as much in every turn, until
+//! one of them lets go. Then the way gets shorter from turn to turn, and steps settle the rest sooner than
+//! turns would.
 
 use super::super::block::IDENTITY;
 use super::super::dense::{ConeReport, triple};
@@ -23,6 +27,8 @@ use super::{Direct, Response};
 const LOOK: usize = 10;
 /// a: the way that a turn goes, beyond one.
 const BEYOND: f64 = 1.7;
+/// Part of the longest way between two looks below which t does not drift any more.
+const SETTLED: f64 = 0.3;
 /// No refinement of a linear solve: its error is that of a turn.
 const ROUGH: f64 = 1.0;
 
@@ -33,6 +39,20 @@ pub(super) struct Turns {
     tried: Vec<f64>,
     lifts: Vec<f64>,
     forces: Vec<f64>,
+    /// t at the last look, and the longest way between two.
+    seen: Vec<f64>,
+    longest: f64,
+}
+
+impl Turns {
+    /// Looks how far t has come; says whether it is still on a long way.
+    fn drifts(&mut self) -> bool {
+        let square = |(now, before): (&f64, &f64)| (now - before) * (now - before);
+        let way: f64 = self.tried.iter().zip(&self.seen).map(square).sum();
+        self.longest = self.longest.max(way);
+        self.seen.clone_from(&self.tried);
+        way > SETTLED * SETTLED * self.longest
+    }
 }
 
 impl Direct {
@@ -108,7 +128,7 @@ impl Direct {
                 report.residual = left;
                 self.keep_best();
             }
-            if !(left > tolerance) {
+            if !(left > tolerance) || !turns.drifts() {
                 break;
             }
         }
@@ -119,6 +139,7 @@ impl Direct {
     fn enter_turns(&self, softness: f64, turns: &mut Turns) {
         turns.tried.clear();
         turns.lifts.clear();
+        turns.longest = 0.0;
         for (k, mark) in self.marks.iter().enumerate() {
             let (l, u) = (triple(&self.lambda, k), triple(&self.slip, k));
             let rate = 1.0 / (softness * mark.compliance);
@@ -130,6 +151,7 @@ impl Direct {
             ]);
             turns.lifts.push(lift);
         }
+        turns.seen.clone_from(&turns.tried);
     }
 
     /// What the forces of a turn are solved from.

@@ -96,8 +96,11 @@ fn multipliers_find_what_a_dense_solve_finds() {
 #[test]
 fn turns_find_what_a_dense_solve_finds() {
     finds_what_a_dense_solve_finds(25, |linked| {
-        let turns = (0.05, 20_000);
-        linked.law.turn_with(&mut linked.bodies, 1e-9, turns)
+        let Linked { law, bodies } = linked;
+        // They end where they do not lead far any more, and lead on from there.
+        let again = (0..1_000).map(|_| law.turn_with(bodies, 1e-9, (0.05, 1_000)));
+        let mut reports = again.skip_while(|report| report.residual > 1e-9);
+        reports.next().expect("turns that end at the law")
     });
 }
 
