@@ -22,12 +22,21 @@ use vincula::diagnostics::{Energy, energy};
 use vincula::joint::JointKind;
 use vincula::prelude::*;
 
-fn random_shape(random: &mut Random) -> Shape {
-    match random.below(3) {
+/// One of five kinds of shapes; the last is a box.
+fn shape_of(kind: usize, random: &mut Random) -> Shape {
+    match kind {
         0 => sphere(random.between(0.03, 0.08)),
         1 => Shape::Capsule {
             radius: random.between(0.02, 0.05),
             half_length: random.between(0.02, 0.08),
+        },
+        2 => Shape::Cylinder {
+            radius: random.between(0.03, 0.08),
+            half_length: random.between(0.02, 0.08),
+        },
+        3 => Shape::Cone {
+            radius: random.between(0.04, 0.08),
+            half_length: random.between(0.03, 0.08),
         },
         _ => cuboid(DVec3::splat(0.06) + random.vector(0.03)),
     }
@@ -35,7 +44,8 @@ fn random_shape(random: &mut Random) -> Shape {
 
 /// A body that collides, thrown.
 fn thrown(builder: &mut ModelBuilder, random: &mut Random, name: String, at: DVec3) -> BodyId {
-    let shape = random_shape(random);
+    let kind = [0, 1, 4][random.below(3)];
+    let shape = shape_of(kind, random);
     let surface = Surface::with_friction(random.between(0.0, 1.0));
     let density = random.between(200.0, 4000.0);
     let def = BodyDef::new(&name, shape, density)
@@ -57,26 +67,6 @@ fn heap(seed: u64) -> Model {
     builder.build().unwrap()
 }
 
-/// Those and cylinders and cones.
-fn any_shape(random: &mut Random) -> Shape {
-    match random.below(6) {
-        0 => sphere(random.between(0.03, 0.08)),
-        1 => Shape::Capsule {
-            radius: random.between(0.02, 0.05),
-            half_length: random.between(0.02, 0.08),
-        },
-        2 => Shape::Cylinder {
-            radius: random.between(0.03, 0.08),
-            half_length: random.between(0.02, 0.08),
-        },
-        3 => Shape::Cone {
-            radius: random.between(0.04, 0.08),
-            half_length: random.between(0.03, 0.08),
-        },
-        _ => cuboid(DVec3::splat(0.06) + random.vector(0.03)),
-    }
-}
-
 /// Bodies over a ground, most of them joined to the next one.
 fn joined(seed: u64, bodies: usize) -> Model {
     let mut random = Random::new(seed);
@@ -86,7 +76,8 @@ fn joined(seed: u64, bodies: usize) -> Model {
     let mut last: Option<(BodyId, DVec3)> = None;
     for k in 0..bodies {
         let at = DVec3::new(0.0, 0.0, 0.3 + 0.3 * k as f64) + random.vector(0.05);
-        let shape = any_shape(&mut random);
+        let kind = random.below(6);
+        let shape = shape_of(kind, &mut random);
         let surface = Surface::with_friction(random.between(0.0, 1.0));
         let density = 10f64.powf(random.between(2.0, 4.0));
         let def = BodyDef::new(format!("body {k}"), shape, density)
