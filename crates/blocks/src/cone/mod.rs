@@ -53,11 +53,14 @@ pub type Triple = [f64; 3];
 pub fn project(lambda: &Triple, mu: f64) -> Triple {
     let [n, x, y] = *lambda;
     let t = (x * x + y * y).sqrt();
+    if mu * t <= -n {
+        return [0.0; 3];
+    }
     if t <= mu * n {
         return *lambda;
     }
-    if mu * t <= -n {
-        return [0.0; 3];
+    if mu == 0.0 {
+        return [n, 0.0, 0.0];
     }
     let normal = (n + mu * t) / (1.0 + mu * mu);
     let shrink = mu * normal / t;

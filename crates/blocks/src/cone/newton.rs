@@ -35,11 +35,14 @@ pub(super) struct Scratch {
 pub(super) fn slope(y: &Triple, mu: f64) -> [f64; 9] {
     let [a, x, z] = *y;
     let t = (x * x + z * z).sqrt();
-    if t <= mu * a {
-        return [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
-    }
     if mu * t <= -a {
         return [0.0; 9];
+    }
+    if mu == 0.0 {
+        return [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+    }
+    if t <= mu * a {
+        return [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
     }
     let e = [x / t, z / t];
     let k = 1.0 / (1.0 + mu * mu);

@@ -31,10 +31,10 @@ impl Mark {
     fn piece(&self, l: &Triple, u: &Triple) -> Piece {
         let [n, x, y] = self.tried(l, u);
         let t = (x * x + y * y).sqrt();
-        if t <= self.mu * n {
-            Piece::Sticks
-        } else if self.mu * t <= -n {
+        if self.mu * t <= -n {
             Piece::Apart
+        } else if t <= self.mu * n {
+            Piece::Sticks
         } else {
             Piece::Slides
         }

@@ -12,6 +12,7 @@ impl Stage {
         }
         self.find_turns(scene);
         self.rows.clear();
+        self.stops.clear();
         self.movers.spins.clear();
         self.sweeper.forget();
         self.coupled.begin(false);
