@@ -32,6 +32,8 @@ pub(crate) struct Groups {
     /// Contacts ordered by group, and where each group starts.
     order: Vec<u32>,
     starts: Vec<usize>,
+    /// Which contacts have pushed or closed since this was forgotten.
+    acted: Vec<bool>,
     problem: Delassus,
     splitting: Splitting,
     /// Groups of bodies, loose or in small mechanisms; these, and the place among them of each mover.
@@ -67,19 +69,26 @@ pub(crate) enum Way {
 }
 
 impl Groups {
-    /// Finds the groups among contacts that push or are about to.
+    /// Forgets which contacts have pushed.
+    pub fn forget(&mut self) {
+        self.acted.clear();
+    }
+
+    /// Finds the groups among contacts that push or are about to, or did so before.
     pub fn find(&mut self, rows: &[ContactRow], stops: &[Stop], movers: &Movers) {
         self.sets.reset(movers.all.len());
         let acts = |row: &ContactRow| row.lambda[0] > 0.0 || row.slip(&movers.all)[0] < 0.0;
-        for row in rows.iter().filter(|row| acts(row)) {
-            if row.a.mover != FIXED && row.b.mover != FIXED {
+        self.acted.resize(rows.len(), false);
+        for (row, acted) in rows.iter().zip(&mut self.acted) {
+            *acted |= acts(row);
+            if *acted && row.a.mover != FIXED && row.b.mover != FIXED {
                 let [a, b] = [&row.a, &row.b].map(|arm| movers.root(arm.mover));
                 self.sets.join(a, b);
             }
         }
         self.order.clear();
-        let acting = (0..rows.len() as u32).filter(|k| acts(&rows[*k as usize]));
-        self.order.extend(acting);
+        let acting = (0..).zip(&self.acted).filter(|(_, acted)| **acted);
+        self.order.extend(acting.map(|(k, _)| k));
         let acts = |stop: &Stop| stop.lambda > 0.0 || stop.gap(movers) < 0.0;
         let acting = (rows.len() as u32..).zip(stops);
         self.order
@@ -120,6 +129,7 @@ impl Groups {
         tolerance: f64,
         [few, many]: [usize; 2],
     ) -> (usize, Option<f64>) {
+        self.forget();
         self.find(rows, &[], movers);
         let (mut iterations, mut worst) = (0, Some(0.0f64));
         for group in 0..self.starts.len() - 1 {
@@ -157,7 +167,9 @@ impl Groups {
     }
 
     /// Solves every group to a violation relative to the largest force of all, whatever it takes. Bodies
-    /// must be loose or answer together with their mechanisms. Returns the sum of the iterations.
+    /// must be loose or answer together with their mechanisms. Contacts that pushed in an earlier solve take
+    /// part until that is forgotten: one that opens and closes by turns would join and part two groups for
+    /// ever. Returns the sum of the iterations.
     pub fn settle(
         &mut self,
         rows: &mut [ContactRow],

@@ -114,6 +114,7 @@ fn settle_groups(
 ) -> usize {
     let (mut count, mut patience) = (0, PATIENCE);
     let mut before = f64::INFINITY;
+    groups.forget();
     for _ in 0..ROUNDS {
         count += groups.settle(rows, stops, movers, accuracy);
         let left = law_of(rows, stops, movers).relative();
