@@ -42,8 +42,8 @@ const TURNS: [(f64, usize); 2] = [(0.05, 100), (0.005, 300)];
 /// One contact.
 #[derive(Clone, Copy, Debug)]
 pub struct Touch {
-    /// What the contact gives way by along its normal, per force.
-    pub soft: f64,
+    /// What the contact gives way by along its normal, and across, per force.
+    pub soft: [f64; 2],
     /// Coefficient of friction.
     pub mu: f64,
     /// Trace of what the contact answers to itself.
@@ -320,9 +320,10 @@ impl Bodies {
             ];
         }
         for (k, touch) in self.touches.iter().enumerate() {
-            let mut u = self.reaches.moved(k, &self.motion);
-            u[0] += touch.soft * x[3 * k];
-            y[3 * k..3 * k + 3].copy_from_slice(&u);
+            let u = self.reaches.moved(k, &self.motion);
+            for i in 0..3 {
+                y[3 * k + i] = u[i] + touch.soft[i.min(1)] * x[3 * k + i];
+            }
         }
     }
 
@@ -345,8 +346,8 @@ impl Bodies {
         }
         for (k, ((touch, y), z)) in self.touches.iter().zip(softs).zip(slopes).enumerate() {
             let mut eased = *y;
-            for r in 0..3 {
-                eased[3 * r] += z[3 * r] * touch.soft;
+            for (e, (eased, z)) in eased.iter_mut().zip(z).enumerate() {
+                *eased += z * touch.soft[(e % 3).min(1)];
             }
             // One by minors would lose twice the digits of what is stiff along one direction only.
             let Some(n) = pivoted_inverse::<3, 9>(&eased) else {

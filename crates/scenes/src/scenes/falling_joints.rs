@@ -34,6 +34,7 @@ pub(super) const ENTRY: Entry = Entry {
             "length of one half of a pair",
         ),
         site::friction(0.3),
+        site::compliance(1e-7),
         site::density(1000.0),
         Param::gravity(),
         Param::young(),
@@ -60,6 +61,7 @@ fn make(values: &Values) -> Result<Scene, SceneError> {
     let apart = 2.6 * size;
     let half = 0.5 * apart * wide as f64;
     let mut site = Site::new(values);
+    site.yields(values);
     // z = r²/(2R) reaches as high as it is wide, so that nothing gets out.
     let bowl = 2.0 * half + 4.0 * size;
     let depth = |x: f64, y: f64| (x * x + y * y) / bowl;

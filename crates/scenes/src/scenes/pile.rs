@@ -34,6 +34,7 @@ pub(super) const ENTRY: Entry = Entry {
         ),
         Param::bool("walls", true, "whether walls keep them together"),
         site::friction(0.5),
+        site::compliance(1e-7),
         site::density(1000.0),
         Param::gravity(),
         Param::young(),
@@ -63,6 +64,7 @@ fn make(values: &Values) -> Result<Scene, SceneError> {
     let apart = 1.8 * edge;
     let half = 0.5 * apart * wide as f64;
     let mut site = Site::new(values);
+    site.yields(values);
     site.ground();
     if values.bool("walls") {
         for (name, normal) in [

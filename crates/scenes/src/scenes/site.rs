@@ -31,12 +31,29 @@ pub(super) const fn friction(default: f64) -> Param {
     )
 }
 
+/// What a pair of surfaces gives way by.
+pub(super) const fn compliance(default: f64) -> Param {
+    Param::float(
+        "compliance",
+        default,
+        (0.0, 1.0),
+        "m/N",
+        "displacement of a touching point per force on it",
+    )
+}
+
 /// The density of all solids.
 pub(super) const fn density(default: f64) -> Param {
     Param::float("density", default, (1e-3, 1e6), "kg/m³", "density")
 }
 
 impl Site {
+    /// Has everything that is added next give way by the `compliance` of the scene.
+    pub fn yields(&mut self, values: &Values) {
+        // Of two surfaces that touch each has half of it.
+        self.surface.compliance = 0.5 * values.float("compliance");
+    }
+
     /// An empty site.
     pub fn new(values: &Values) -> Site {
         let mut builder = ModelBuilder::new();

@@ -46,7 +46,7 @@ pub(super) struct Batch {
     start: [Lane; 3],
     along: [Lane; 3],
     mu: Lane,
-    soft: Lane,
+    soft: [Lane; 2],
     /// k, w and S of the block, and 1/det S or zero.
     inverse: [Lane; 7],
     /// Which pucks. In a run those of the first batch count.
@@ -66,7 +66,7 @@ impl Batch {
             start: [[0.0; LANES]; 3],
             along: [[0.0; LANES]; 3],
             mu: [0.0; LANES],
-            soft: [0.0; LANES],
+            soft: [[0.0; LANES]; 2],
             inverse: [[0.0; LANES]; 7],
             at: [[0; LANES]; 2],
             row: [FIXED; LANES],
@@ -221,7 +221,9 @@ impl Batch {
                 let f = |i: usize| self.frame[3 * k + i][lane];
                 slip[k][lane] = self.free[k][lane] + (f(0) * d[0] + f(1) * d[1] + f(2) * d[2]);
             }
-            slip[0][lane] += self.soft[lane] * self.lambda[0][lane];
+            for k in 0..3 {
+                slip[k][lane] += self.soft[k.min(1)][lane] * self.lambda[k][lane];
+            }
         }
         slip
     }

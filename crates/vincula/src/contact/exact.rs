@@ -13,6 +13,7 @@ use super::rows::{Arm, ContactRow};
 use super::stops::Stop;
 use super::sweep::Violation;
 use super::ways::{UnitWays, Ways};
+use crate::math::small::plus_diagonal;
 use crate::math::union::Union;
 
 /// Residual at which sweeps cannot be expected to do better.
@@ -249,7 +250,7 @@ impl Groups {
             for (j, &l) in members.iter().enumerate().take(i + 1) {
                 let mut w = row.coupling(&rows[l as usize], movers);
                 if i == j {
-                    w[0] += row.soft;
+                    w = plus_diagonal(&w, row.soft[0], row.soft[1]);
                 }
                 for r in 0..3 {
                     for c in 0..3 {
@@ -322,7 +323,7 @@ impl Groups {
     /// Adds a stop to the problem, as a contact without friction.
     fn link_stop(&mut self, stop: &Stop, movers: &Movers) {
         let touch = Touch {
-            soft: 0.0,
+            soft: [0.0; 2],
             mu: 0.0,
             compliance: stop.compliance,
         };

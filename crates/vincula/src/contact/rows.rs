@@ -90,8 +90,8 @@ pub(crate) struct ContactRow {
     pub lambda: V3,
     /// Coefficient of friction.
     pub mu: f64,
-    /// Compliance of the contact itself along n, m/N.
-    pub soft: f64,
+    /// Compliance of the contact itself along n, and across, m/N.
+    pub soft: [f64; 2],
     /// Which of the [`Spin`]s of the movers it has, or NO_SPIN: hardly any has one, and there are many
     /// passes over rows.
     pub(super) spin: u32,
@@ -119,7 +119,7 @@ impl ContactRow {
             free: [0.0; 3],
             lambda: [0.0; 3],
             mu: 0.0,
-            soft: 0.0,
+            soft: [0.0; 2],
             spin: NO_SPIN,
             standing: false,
         }
@@ -152,8 +152,8 @@ impl ContactRow {
         weigh_row(detected(), self, movers);
     }
 
-    /// The same for a new row of a stage: with a compliance of its own, a fraction of that of its bodies
-    /// more, and what joints leave it at least.
+    /// The same for a new row of a stage: with a compliance of its own, m/N, a fraction of that of its
+    /// bodies more along n, and what joints leave it at least.
     pub fn weigh_new(&mut self, movers: &Movers, soft: f64, softness: f64) {
         weigh_new_row(detected(), self, movers, soft, softness);
     }
@@ -167,7 +167,8 @@ impl ContactRow {
         } else {
             self.apart(movers)
         };
-        self.w[0] += self.soft;
+        let [n, t] = self.soft;
+        self.w = plus_diagonal(&self.w, n, t);
     }
 
     /// Slip per unit of its own force when no joint answers, row-major, m/N.
@@ -242,11 +243,11 @@ impl ContactRow {
         w
     }
 
-    /// Adds a compliance of the contact itself, m/N.
+    /// Adds a compliance of the contact itself along n, and across, m/N.
     #[inline(always)]
-    pub fn soften(&mut self, soft: f64) {
-        self.soft = soft;
-        self.w[0] += soft;
+    pub fn soften(&mut self, [n, t]: [f64; 2]) {
+        self.soft = [self.soft[0] + n, self.soft[1] + t];
+        self.w = plus_diagonal(&self.w, n, t);
     }
 
     /// Adds a trace of what the bodies would give way by without joints, so that a contact whose
@@ -264,9 +265,7 @@ impl ContactRow {
             })
             .sum();
         if alone > 0.0 {
-            let soft = self.soft + EASE * alone;
-            self.w[0] += EASE * alone;
-            self.soft = soft;
+            self.soften([EASE * alone, 0.0]);
         }
     }
 
@@ -286,9 +285,14 @@ impl ContactRow {
     /// The slip as it is now, m.
     #[inline(always)]
     pub fn slip(&self, movers: &[Mover]) -> V3 {
-        let mut u = add(&self.free, &self.relative(movers));
-        u[0] += self.soft * self.lambda[0];
-        u
+        add(&add(&self.free, &self.relative(movers)), &self.given())
+    }
+
+    /// By how much the contact itself gives way, in the frame, m.
+    #[inline(always)]
+    pub fn given(&self) -> V3 {
+        let ([n, t], l) = (self.soft, &self.lambda);
+        [n * l[0], t * l[1], t * l[2]]
     }
 
     /// Moves the bodies by a change of the force.
@@ -354,12 +358,12 @@ impl ContactRow {
         }
     }
 
-    /// Fixes the normal force, N: a compliance beside which nothing else counts.
-    pub fn hold_normal(&mut self, force: f64) {
+    /// Adds a compliance beside which nothing else counts, so that the normal force is what that says.
+    /// Returns it, m/N.
+    pub fn hold_normal(&mut self) -> f64 {
         let soft = 1e9 * self.w[0];
-        self.soften(soft);
-        // The bodies have the present force already; only its compliance is new.
-        self.free[0] = -soft * force;
+        self.soften([soft, 0.0]);
+        soft
     }
 
     /// Makes room for rolling and torsional friction.
@@ -395,7 +399,7 @@ kernel! {
 #[inline(always)]
 fn find_new_compliance(row: &mut ContactRow, movers: &Movers, soft: f64, softness: f64) {
     row.find_compliance(movers);
-    row.soften(soft + softness * row.w[0]);
+    row.soften([soft + softness * row.w[0], soft]);
     row.ease(movers);
 }
 

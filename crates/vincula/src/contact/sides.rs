@@ -119,7 +119,7 @@ pub(super) fn alone(mover: &Mover, to: Mine<'_>, from: Mine<'_>, same: bool) -> 
         }
     }
     if same {
-        s[0] += to.soft;
+        s = plus_diagonal(&s, to.soft[0], to.soft[1]);
     }
     s
 }

@@ -83,6 +83,9 @@ const STILL: Enough = Enough {
 };
 /// Times at most that groups are found again because a contact outside them closed.
 const ASIDE: usize = 2;
+/// Compliance of a contact beyond that of its bodies in a step from which on the step resolves it as a
+/// spring.
+const RESOLVED: f64 = 1.0;
 /// Gap below which two bodies touch at the end of a step, m.
 const TOUCHING: f64 = 1e-6;
 
@@ -153,6 +156,9 @@ pub(crate) struct Stage {
     /// Of each row of the second stage: how it closes in, and what impacts gave it, N.
     approaches: Vec<Approach>,
     struck: Vec<V3>,
+    /// Of each row of the second stage: what its slip has in it of a contact that gives way, without
+    /// the force, m.
+    sprung: Vec<V3>,
     hits: Vec<(bool, f64)>,
     groups: Groups,
     sweeper: Sweeper,
@@ -240,8 +246,12 @@ impl Stage {
             let b = self.side(point, 1);
             let (arm_a, _) = self.start_place(scene, point.a, &point.anchor_a);
             let (arm_b, at) = self.start_place(scene, point.b, &point.anchor_b);
+            // What the contact gives way by under the force it had is no overlap to move out of.
+            let known = self.known[self.links.len()];
+            let before = known.map_or([0.0; 3], |k| scene.memory.entries[k as usize].first[0]);
+            let gap = point.gap + point.compliance * dot(&point.normal, &before);
             // Where no second stage takes the speed away again, moving out must be slow.
-            let slow = -RECOVERY * point.gap;
+            let slow = -RECOVERY * gap;
             let crowd = is_crowd(scene.points.len()) && !held;
             let out = match (scene.projects, crowd) {
                 (true, true) => slow.min(PUSH_SPEED * scene.h),
@@ -256,7 +266,7 @@ impl Stage {
                 bent: [0.0; 2],
                 touches: false,
                 second: None,
-                aim: (point.gap + out).min(0.0),
+                aim: (gap + out).min(0.0),
             });
         }
     }

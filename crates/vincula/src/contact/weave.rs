@@ -246,7 +246,9 @@ impl Weave {
             for (arm, sign) in [(&row.a, -1.0), (&row.b, 1.0)] {
                 reach_body(&self.places, self.ties.iter(), row, arm, sign, reach);
             }
-            self.problem.own_mut()[0] = row.soft;
+            let [n, t] = row.soft;
+            let own = self.problem.own_mut();
+            (own[0], own[4], own[8]) = (n, t, t);
         }
     }
 }

@@ -237,6 +237,13 @@ pub fn sub9(a: &M3, b: &M3) -> M3 {
 
 /// A diag(d): column j scaled by d_j.
 #[inline(always)]
+pub fn plus_diagonal(a: &M3, first: f64, others: f64) -> M3 {
+    let mut r = *a;
+    (r[0], r[4], r[8]) = (r[0] + first, r[4] + others, r[8] + others);
+    r
+}
+
+#[inline(always)]
 pub fn mul_diag(a: &M3, d: &V3) -> M3 {
     let mut c = [0.0; 9];
     for i in 0..3 {

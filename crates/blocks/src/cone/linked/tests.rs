@@ -118,7 +118,7 @@ fn a_body_that_cannot_turn_leaves_forces_finite() {
     let mut linked = Linked::default();
     linked.add_body(1.0, [0.0; 9]);
     let touch = Touch {
-        soft: 0.0,
+        soft: [0.0; 2],
         mu: 0.5,
         compliance: 3.0,
     };

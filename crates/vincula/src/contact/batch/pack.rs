@@ -31,7 +31,8 @@ impl Batch {
         scatter(&mut self.lambda, lane, &row.lambda);
         scatter(&mut self.start, lane, &row.lambda);
         scatter(&mut self.along, lane, &[0.0; 3]);
-        (self.mu[lane], self.soft[lane]) = (row.mu, row.soft);
+        self.mu[lane] = row.mu;
+        scatter(&mut self.soft, lane, &row.soft);
         scatter(&mut self.inverse, lane, &eliminated(&row.w));
         (self.at[0][lane], self.at[1][lane]) = (puck(row.a.mover), puck(row.b.mover));
         self.row[lane] = index as u32;
@@ -47,7 +48,8 @@ impl Batch {
         scatter(&mut self.start, lane, &gather(&none.start, lane));
         scatter(&mut self.along, lane, &gather(&none.along, lane));
         scatter(&mut self.inverse, lane, &gather(&none.inverse, lane));
-        (self.mu[lane], self.soft[lane]) = (none.mu[lane], none.soft[lane]);
+        self.mu[lane] = none.mu[lane];
+        scatter(&mut self.soft, lane, &gather(&none.soft, lane));
         for (at, none) in self.at.iter_mut().zip(&none.at) {
             at[lane] = none[lane];
         }

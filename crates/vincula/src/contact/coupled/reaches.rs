@@ -10,8 +10,8 @@ use crate::math::small::*;
 #[derive(Clone, Copy, Debug)]
 struct Reach {
     movers: [u32; 2],
-    /// Compliance of the contact itself along n, m/N.
-    soft: f64,
+    /// Compliance of the contact itself along n, and across, m/N.
+    soft: [f64; 2],
     /// Of each side: force and torque on its mover of a unit force along each axis. The same numbers say
     /// how far the mover takes the contact.
     by: [[[f64; 6]; 3]; 2],
@@ -93,6 +93,7 @@ fn read_each(all: &[Reach], x: &[f64], motion: &[[V3; 2]], y: &mut [f64]) {
             }
             y[i] = ((sum[0] + sum[3]) + (sum[1] + sum[4])) + (sum[2] + sum[5]);
         }
-        y[0] += reach.soft * x[0];
+        let [n, t] = reach.soft;
+        (y[0], y[1], y[2]) = (y[0] + n * x[0], y[1] + t * x[1], y[2] + t * x[2]);
     }
 }

@@ -47,7 +47,7 @@ impl Stage {
             };
             let frame = &self.rows[k as usize].frame;
             let rates = self.rates(scene, &scene.points[index], link, frame);
-            self.rows[k as usize].free = rates.free;
+            self.rows[k as usize].free = sub(&rates.free, &self.sprung[k as usize]);
         }
         self.weigh_altered(dual);
     }

@@ -62,10 +62,16 @@ impl Stage {
                 row.resist(point.torsional, point.rolling, about, &mut self.movers);
             }
             row.standing = stands(scene, row);
-            let known = || self.known[index].map(|k| scene.memory.entries[k as usize].first);
+            let known = self.known[index].map(|k| scene.memory.entries[k as usize].first);
+            if let Some([force, _]) = known.filter(|_| point.compliance > 0.0) {
+                // Across, what sticks gives way by what the force has grown by.
+                for k in 1..3 {
+                    row.free[k] -= point.compliance * dot(&frame[k], &force);
+                }
+            }
             let last = match again {
                 true => Some(link.first.map(|f| along(&row.frame, &f))),
-                false => known(),
+                false => known,
             };
             if let Some(last) = last {
                 row.start_from(&mut self.movers, &last);
@@ -110,7 +116,7 @@ impl Stage {
             link.first = [row.lambda, torque_of(row, &self.movers)];
             let slip = row.slip(&self.movers.all);
             left.add(row, &slip);
-            let gap = slip[0] - row.soft * row.lambda[0] + link.aim;
+            let gap = slip[0] - row.given()[0] + link.aim;
             deepest = deepest.max(-gap);
             link.touches = row.lambda[0] > 0.0 || gap <= TOUCHING;
         }

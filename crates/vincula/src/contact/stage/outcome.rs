@@ -6,7 +6,10 @@ impl Stage {
     /// What a contact did, in its frame.
     pub fn outcome(&self, index: usize) -> Option<Outcome> {
         let link = self.links.get(index)?;
-        let slip = |k: u32| self.rows[k as usize].slip(&self.movers.all);
+        let slip = |k: u32| {
+            let (row, sprung) = (&self.rows[k as usize], &self.sprung[k as usize]);
+            sub(&add(&row.slip(&self.movers.all), sprung), &row.given())
+        };
         Some(Outcome {
             total: self.total(link),
             slip: link.second.map(slip),

@@ -18,6 +18,7 @@ impl Stage {
         self.coupled.begin(false);
         self.approaches.clear();
         self.struck.clear();
+        self.sprung.clear();
         let mut touching = scene.points.iter().zip(&self.links);
         let bounces = touching.any(|(point, link)| link.touches && point.restitution > 0.0);
         for (index, point) in scene.points.iter().enumerate() {
@@ -29,6 +30,7 @@ impl Stage {
             let frame = frame_of(&point.normal);
             let Rates { arms, free, turned } = self.rates(scene, point, link, &frame);
             let (at, first) = (link.sides.map(|s| s.mover), link.first);
+            let known = self.known[index].map(|k| &scene.memory.entries[k as usize]);
             let expected = match bounces {
                 true => None,
                 false => self.expected(scene, index, &frame),
@@ -40,10 +42,12 @@ impl Stage {
             row.free = free;
             row.mu = point.friction;
             row.weigh_new(&self.movers, 0.0, 0.0);
-            if point.compliance > 0.0 || scene.softness > 0.0 {
-                // A spring pushes in the second half as it did in the first.
-                row.hold_normal(2.0 * first[0][0]);
-            }
+            let sprung = match point.compliance > 0.0 || scene.softness > 0.0 {
+                true => spring(row, point, scene, &first[0], known.map(|known| known.total[0])),
+                false => [0.0; 3],
+            };
+            row.free = sub(&row.free, &sprung);
+            self.sprung.push(sprung);
             if point.torsional > 0.0 || point.rolling > 0.0 {
                 let about = frame.map(|axis| dot(&axis, &turned));
                 row.resist(point.torsional, point.rolling, about, &mut self.movers);
@@ -141,6 +145,30 @@ impl Stage {
         }
         false
     }
+}
+
+/// Lets the row of a contact that gives way by itself do so; returns what the slip has in it of that without
+/// the force, m. A spring that a step resolves pushes in the second half as it did in the first. A stiffer
+/// one would throw bodies back that way: it gives way by what its force has grown by since the last step,
+/// as every one does across. Half of it, since the total of both stages is twice the force.
+fn spring(
+    row: &mut ContactRow,
+    point: &ContactPoint,
+    scene: &Scene<'_>,
+    first: &V3,
+    last: Option<V3>,
+) -> V3 {
+    let soft = 0.5 * point.compliance;
+    let resolved = scene.softness > 0.0 || point.compliance >= RESOLVED * row.w[0];
+    let last = last.map_or([0.0; 3], |f| row.frame.map(|axis| dot(&axis, &f)));
+    let mut sprung = scale(&last, soft);
+    if resolved {
+        sprung[0] = row.hold_normal() * (2.0 * first[0]);
+        row.soften([0.0, soft]);
+    } else {
+        row.soften([soft; 2]);
+    }
+    sprung
 }
 
 /// How a contact moves in the second stage.
