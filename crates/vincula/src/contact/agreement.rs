@@ -44,7 +44,7 @@ fn world(seed: u64, bodies: usize, soft: f64) -> (Movers, Vec<ContactRow>) {
             row.mu = 0.3 + 0.3 * numbers.next();
             row.standing = true;
             if soft > 0.0 {
-                row.soften([soft * row.w[0], 0.0]);
+                row.soften([soft * row.w[0], 0.5 * soft * row.w[0]]);
             }
             rows.push(row);
         }

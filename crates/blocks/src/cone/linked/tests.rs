@@ -32,7 +32,7 @@ fn problem(seed: &mut u64, bodies: usize) -> (Linked, Delassus) {
                 || -> [Six; 3] { std::array::from_fn(|_| std::array::from_fn(|_| random(seed))) };
             let both = below.into_iter().chain([body]);
             sides.push(both.map(|body| (body, draw())).collect());
-            softs.push(if corner == 1 { 0.1 } else { 0.0 });
+            softs.push(if corner == 1 { [0.1, 0.05] } else { [0.0; 2] });
         }
     }
     let touch = |k: usize, mu: f64, compliance: f64| Touch {
