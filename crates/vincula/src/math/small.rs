@@ -235,7 +235,7 @@ pub fn sub9(a: &M3, b: &M3) -> M3 {
     axpy9(a, -1.0, b)
 }
 
-/// A diag(d): column j scaled by d_j.
+/// `a` with `first` added to the first entry of the diagonal, and `others` to the others.
 #[inline(always)]
 pub fn plus_diagonal(a: &M3, first: f64, others: f64) -> M3 {
     let mut r = *a;
@@ -243,6 +243,7 @@ pub fn plus_diagonal(a: &M3, first: f64, others: f64) -> M3 {
     r
 }
 
+/// A diag(d): column j scaled by d_j.
 #[inline(always)]
 pub fn mul_diag(a: &M3, d: &V3) -> M3 {
     let mut c = [0.0; 9];
