@@ -11,7 +11,7 @@ pub struct Surface {
     pub rolling: f64,
     /// Lever arm of torsional friction about the normal, m.
     pub torsional: f64,
-    /// Displacement per force at a touching point, m/N.
+    /// Displacement of a touching point per force on it, along the normal and, while it sticks, across, m/N.
     pub compliance: f64,
 }
 
