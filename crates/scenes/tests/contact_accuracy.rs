@@ -16,11 +16,15 @@ struct Run {
 }
 
 fn run(name: &str, set: &[(&str, &str)], steps: usize, contact_accuracy: Option<f64>) -> Run {
-    let scene = build(name, set).expect("a sound scene");
     let settings = Settings {
         contact_accuracy,
-        ..Settings::with_integrator(scene.integrator)
+        ..Settings::default()
     };
+    run_with(settings, name, set, steps)
+}
+
+fn run_with(settings: Settings, name: &str, set: &[(&str, &str)], steps: usize) -> Run {
+    let scene = build(name, set).expect("a sound scene");
     let mut work = Workspace::new(&scene.model, settings);
     let (control, mut state) = (Control::new(&scene.model), scene.state.clone());
     let start = energy(&scene.model, &state).total();
@@ -83,4 +87,18 @@ fn jointed_pairs_that_lie_on_each_other_reach_it() {
     let asked = run("falling-joints", &[("each", "6")], 100, Some(ACCURACY));
     assert!(asked.contacts > 100, "{} contacts", asked.contacts);
     assert!(asked.worst <= ACCURACY, "{:e}", asked.worst);
+}
+
+#[test]
+fn they_reach_it_with_the_linear_step_too() {
+    let settings = Settings {
+        contact_accuracy: Some(ACCURACY),
+        ..Settings::with_integrator(Integrator::LinearEuler)
+    };
+    for compliance in ["0", "1e-7"] {
+        let set = [("each", "10"), ("compliance", compliance)];
+        let asked = run_with(settings, "falling-joints", &set, 110);
+        assert!(asked.contacts > 200, "{} contacts", asked.contacts);
+        assert!(asked.worst <= ACCURACY, "{compliance}: {:e}", asked.worst);
+    }
 }

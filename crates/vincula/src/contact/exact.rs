@@ -10,7 +10,6 @@ use vincula_blocks::cone::{ConeReport, Delassus, Linked, Splitting, Touch};
 
 use super::movers::{ALONE, FIXED, Movers};
 use super::rows::{Arm, ContactRow};
-use super::stops::Stop;
 use super::sweep::Violation;
 use super::ways::{UnitWays, Ways};
 use crate::math::small::plus_diagonal;
@@ -76,7 +75,7 @@ impl Groups {
     }
 
     /// Finds the groups among contacts that push or are about to, or did so before.
-    pub fn find(&mut self, rows: &[ContactRow], stops: &[Stop], movers: &Movers) {
+    pub fn find(&mut self, rows: &[ContactRow], movers: &Movers) {
         self.sets.reset(movers.all.len());
         let acts = |row: &ContactRow| row.lambda[0] > 0.0 || row.slip(&movers.all)[0] < 0.0;
         self.acted.resize(rows.len(), false);
@@ -90,17 +89,13 @@ impl Groups {
         self.order.clear();
         let acting = (0..).zip(&self.acted).filter(|(_, acted)| **acted);
         self.order.extend(acting.map(|(k, _)| k));
-        let acts = |stop: &Stop| stop.lambda > 0.0 || stop.gap(movers) < 0.0;
-        let acting = (rows.len() as u32..).zip(stops);
-        self.order
-            .extend(acting.filter(|(_, stop)| acts(stop)).map(|(k, _)| k));
         let mut order = std::mem::take(&mut self.order);
         // No two have the same key, and a stable sort would need memory.
-        order.sort_unstable_by_key(|k| (self.group_of(*k, rows, stops, movers), *k));
+        order.sort_unstable_by_key(|k| (self.group_of(&rows[*k as usize], movers), *k));
         self.starts.clear();
         let mut last = None;
         for (at, k) in order.iter().enumerate() {
-            let group = self.group_of(*k, rows, stops, movers);
+            let group = self.group_of(&rows[*k as usize], movers);
             if last != Some(group) {
                 self.starts.push(at);
                 last = Some(group);
@@ -110,11 +105,11 @@ impl Groups {
         self.order = order;
     }
 
-    /// The group of a contact, or of a stop, which are numbered after them.
-    fn group_of(&mut self, k: u32, rows: &[ContactRow], stops: &[Stop], movers: &Movers) -> u32 {
-        let side = match rows.get(k as usize) {
-            Some(row) => row.a.mover.min(row.b.mover),
-            None => stops[k as usize - rows.len()].mover(),
+    fn group_of(&mut self, row: &ContactRow, movers: &Movers) -> u32 {
+        let side = if row.a.mover == FIXED {
+            row.b.mover
+        } else {
+            row.a.mover
         };
         self.sets.head(movers.root(side))
     }
@@ -131,7 +126,7 @@ impl Groups {
         [few, many]: [usize; 2],
     ) -> (usize, Option<f64>) {
         self.forget();
-        self.find(rows, &[], movers);
+        self.find(rows, movers);
         let (mut iterations, mut worst) = (0, Some(0.0f64));
         for group in 0..self.starts.len() - 1 {
             let range = self.starts[group]..self.starts[group + 1];
@@ -139,7 +134,7 @@ impl Groups {
             let standing = members.iter().all(|k| rows[*k as usize].standing);
             let loose = members.iter().all(|k| rows[*k as usize].is_loose());
             let report = if way == Way::Newton && loose {
-                self.link(range.clone(), rows, &[], movers);
+                self.link(range.clone(), rows, movers);
                 let most = if standing {
                     MOST_LINKED[1]
                 } else {
@@ -155,7 +150,7 @@ impl Groups {
                 worst = None;
                 continue;
             };
-            self.put(range, rows, &mut [], movers, |groups| {
+            self.put(range, rows, movers, |groups| {
                 match way == Way::Newton && loose {
                     true => groups.linked.lambda(),
                     false => &groups.problem.lambda,
@@ -171,44 +166,28 @@ impl Groups {
     /// must be loose or answer together with their mechanisms. Contacts that pushed in an earlier solve take
     /// part until that is forgotten: one that opens and closes by turns would join and part two groups for
     /// ever. Returns the sum of the iterations.
-    pub fn settle(
-        &mut self,
-        rows: &mut [ContactRow],
-        stops: &mut [Stop],
-        movers: &mut Movers,
-        accuracy: f64,
-    ) -> usize {
-        self.find(rows, stops, movers);
-        let mut all = Violation::of(&*rows, movers);
-        all.add_stops(&*stops, movers);
-        let aim = accuracy * all.scale();
+    pub fn settle(&mut self, rows: &mut [ContactRow], movers: &mut Movers, accuracy: f64) -> usize {
+        self.find(rows, movers);
+        let aim = accuracy * Violation::of(&*rows, movers).scale();
         let mut count = 0;
         for group in 0..self.starts.len() - 1 {
             let range = self.starts[group]..self.starts[group + 1];
-            // Stops come after the contacts.
-            let members = &self.order[range.clone()];
-            let (touching, stopped) =
-                members.split_at(members.partition_point(|k| (*k as usize) < rows.len()));
-            let mut own = Violation::of(touching.iter().map(|k| &rows[*k as usize]), movers);
-            let is_stopped = !stopped.is_empty();
-            let stopped = stopped.iter().map(|k| &stops[*k as usize - rows.len()]);
-            own.add_stops(stopped, movers);
+            let members = self.order[range.clone()].iter().map(|k| &rows[*k as usize]);
+            let own = Violation::of(members, movers);
             if own.worst <= aim {
                 continue;
             }
             let tolerance = (aim / own.scale()).clamp(accuracy, ROUGH);
-            self.link(range.clone(), rows, stops, movers);
+            self.link(range.clone(), rows, movers);
             self.linked.plan();
             let report = self.linked.settle(tolerance);
             count += report.sweeps + report.newton;
-            self.put(range.clone(), rows, stops, movers, |groups| {
-                groups.linked.lambda()
-            });
-            if report.residual > tolerance && range.len() <= SMALL && !is_stopped {
+            self.put(range.clone(), rows, movers, |groups| groups.linked.lambda());
+            if report.residual > tolerance && range.len() <= SMALL {
                 let dense = self.solve_group(range.clone(), rows, movers, Way::Newton, tolerance);
                 count += dense.sweeps + dense.newton;
                 if dense.residual < report.residual {
-                    self.put(range, rows, stops, movers, |groups| &groups.problem.lambda);
+                    self.put(range, rows, movers, |groups| &groups.problem.lambda);
                 }
             }
         }
@@ -220,16 +199,11 @@ impl Groups {
         &self,
         range: std::ops::Range<usize>,
         rows: &mut [ContactRow],
-        stops: &mut [Stop],
         movers: &mut Movers,
         forces: impl FnOnce(&Groups) -> &[f64],
     ) {
         for (&k, l) in self.order[range].iter().zip(forces(self).chunks_exact(3)) {
-            let k = k as usize;
-            match k < rows.len() {
-                true => rows[k].take(movers, [l[0], l[1], l[2]]),
-                false => stops[k - rows.len()].take(movers, l[0]),
-            }
+            rows[k as usize].take(movers, [l[0], l[1], l[2]]);
         }
     }
 
@@ -278,23 +252,13 @@ impl Groups {
     }
 
     /// Makes the problem of a group of bodies that are loose, or answer together with their mechanisms.
-    fn link(
-        &mut self,
-        range: std::ops::Range<usize>,
-        rows: &[ContactRow],
-        stops: &[Stop],
-        movers: &Movers,
-    ) {
+    fn link(&mut self, range: std::ops::Range<usize>, rows: &[ContactRow], movers: &Movers) {
         self.linked.clear();
         self.hands.clear();
         self.ways.clear();
         self.places.resize(movers.all.len(), NOWHERE);
         for place in range.clone() {
-            let k = self.order[place] as usize;
-            let Some(row) = rows.get(k) else {
-                self.link_stop(&stops[k - rows.len()], movers);
-                continue;
-            };
+            let row = &rows[self.order[place] as usize];
             let touch = Touch {
                 soft: row.soft,
                 mu: row.mu,
@@ -310,39 +274,9 @@ impl Groups {
             }
         }
         for &k in &self.order[range] {
-            let sides = match rows.get(k as usize) {
-                Some(row) => [row.a.mover, row.b.mover],
-                None => stops[k as usize - rows.len()].movers,
-            };
-            for mover in sides.into_iter().filter(|mover| *mover != FIXED) {
-                self.places[together(mover, movers)].fill(NOWHERE);
-            }
-        }
-    }
-
-    /// Adds a stop to the problem, as a contact without friction.
-    fn link_stop(&mut self, stop: &Stop, movers: &Movers) {
-        let touch = Touch {
-            soft: [0.0; 2],
-            mu: 0.0,
-            compliance: stop.compliance,
-        };
-        let (gap, force) = ([stop.gap(movers), 0.0, 0.0], [stop.lambda, 0.0, 0.0]);
-        self.linked.add_touch(touch, gap, force);
-        for (mover, by) in stop.sides() {
-            let Hand { first, ways } = self.hand_of(mover, movers);
-            let Some(ways) = ways else {
-                let [[x, y, z], [a, b, c]] = *by;
-                let none = [0.0; 6];
-                self.linked.add_reach(first, [[x, y, z, a, b, c], none, none]);
-                continue;
-            };
-            for six in 0..ways.count.div_ceil(6) {
-                let mut gradient = [[0.0; 6]; 3];
-                for way in 6 * six..ways.count.min(6 * six + 6) {
-                    gradient[0][way as usize % 6] = self.ways.opening(&ways, way, mover, by);
-                }
-                self.linked.add_reach(first + six, gradient);
+            let row = &rows[k as usize];
+            for arm in [&row.a, &row.b].into_iter().filter(|a| a.mover != FIXED) {
+                self.places[together(arm.mover, movers)].fill(NOWHERE);
             }
         }
     }

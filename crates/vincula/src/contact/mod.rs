@@ -36,7 +36,6 @@ mod round;
 pub(crate) mod rows;
 mod sides;
 pub(crate) mod stage;
-mod stops;
 mod strings;
 mod surface;
 pub(crate) mod sweep;

@@ -21,7 +21,6 @@ mod rotations;
 mod second;
 pub(crate) use second::relative;
 mod solve;
-mod stopped;
 
 use super::ContactPoint;
 use super::choice::ContactSolver;
@@ -31,7 +30,6 @@ use super::impact::{self, Approach};
 use super::memory::{Memory, Remembered, key_of};
 use super::movers::{FIXED, Mover, Movers};
 use super::rows::{ContactRow, along, frame_of};
-use super::stops::Stop;
 use super::sweep::{self, Enough, Sweeper, Violation};
 use crate::dual::Dual;
 use crate::integrate::newton::NewtonBlock;
@@ -146,9 +144,6 @@ pub(crate) struct Stage {
     pub movers: Movers,
     pub rows: Vec<ContactRow>,
     links: Vec<Link>,
-    /// Limits of joints that are solved together with the contacts of the first stage.
-    stops: Vec<Stop>,
-    contested: Vec<usize>,
     /// The mover of each body, or FIXED.
     mover_of: Vec<u32>,
     /// The contact of the last step that each continues.
@@ -382,7 +377,7 @@ impl Stage {
 
     /// The largest violation of Coulomb's law in the present stage, relative to the largest force.
     pub fn residual(&self) -> f64 {
-        law_of(&self.rows, &self.stops, &self.movers).relative()
+        sweep::residual(&self.rows, &self.movers)
     }
 
     /// Products that the step may still make.
@@ -470,13 +465,6 @@ impl Stage {
 /// Whether so many contacts are solved by sweeps alone, where joints hold none of the bodies.
 pub(crate) fn is_crowd(contacts: usize) -> bool {
     contacts > FEW_ROWS
-}
-
-/// How far contacts and limits are from their laws.
-fn law_of(rows: &[ContactRow], stops: &[Stop], movers: &Movers) -> Violation {
-    let mut violation = Violation::of(rows, movers);
-    violation.add_stops(stops, movers);
-    violation
 }
 
 fn torque_of(row: &ContactRow, movers: &Movers) -> V3 {

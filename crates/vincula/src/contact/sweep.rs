@@ -10,7 +10,6 @@ use super::batch::{self, Batch, Change, Couple, Moved, Puck, widen};
 use super::colours::Colours;
 use super::movers::{FIXED, Movers};
 use super::rows::{ContactRow, Spin};
-use super::stops::Stop;
 use crate::math::ahead::fetch;
 use crate::math::dispatch::detected;
 use crate::math::lanes::LANES;
@@ -114,14 +113,6 @@ impl Violation {
         self.worst = self.worst.max(violation(&row.lambda, slip, row.mu, trace));
         self.largest = self.largest.max(dot(&row.lambda, &row.lambda));
         self.faint = self.faint.max(FAINT / trace);
-    }
-
-    /// Takes limits of joints.
-    pub fn add_stops<'a>(&mut self, stops: impl IntoIterator<Item = &'a Stop>, movers: &Movers) {
-        for stop in stops {
-            self.worst = self.worst.max(stop.violation(movers));
-            self.largest = self.largest.max(stop.lambda * stop.lambda);
-        }
     }
 
     /// The largest violation relative to the largest force, or to one that would hardly move

@@ -63,13 +63,6 @@ impl Ways {
         }
     }
 
-    /// By how much a way of its unit moves a mover along a force and a torque.
-    pub fn opening(&self, of: &UnitWays, way: u32, mover: u32, [force, torque]: &[V3; 2]) -> f64 {
-        let at = of.start + (way * of.movers + mover - of.first) as usize;
-        let [shift, turn] = &self.moves[at];
-        dot(force, shift) + dot(torque, turn)
-    }
-
     /// How a way of its unit moves one side of a contact, along the axes of that; with its sign.
     pub fn sway(&self, of: &UnitWays, way: u32, row: &ContactRow, arm: &Arm, sign: f64) -> V3 {
         let at = of.start + (way * of.movers + arm.mover - of.first) as usize;

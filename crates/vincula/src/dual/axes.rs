@@ -44,7 +44,7 @@ pub(crate) struct AxisRow {
     pub(super) joint: usize,
     /// Which axis of the joint.
     axis: usize,
-    pub(super) kind: AxisKind,
+    kind: AxisKind,
     pub(super) law: AxisLaw,
     /// Row among all rows, and within the block of its joint.
     pub(super) row: usize,
@@ -52,10 +52,6 @@ pub(crate) struct AxisRow {
     /// Length that makes the row a displacement, m/rad, or 1.
     pub(super) unit: f64,
     pub(super) mode: Mode,
-    /// Whether contacts decide on its limits.
-    pub(super) released: bool,
-    /// Whether a limit has begun or ceased to hold it since that was last asked for.
-    pub(super) contested: bool,
     /// Sign of a drive at the end of its effort.
     saturated: f64,
     /// Coordinate at the start of the step and at the iterate.
@@ -147,8 +143,7 @@ impl AxisRow {
             Mode::Free | Mode::Slip(_) => {
                 self.saturate(h, end);
                 let moved = end - self.start;
-                if self.released {
-                } else if end < self.law.limits[0] {
+                if end < self.law.limits[0] {
                     self.mode = Mode::Lower;
                 } else if end > self.law.limits[1] {
                     self.mode = Mode::Upper;
@@ -225,8 +220,6 @@ impl Dual {
                     local: def.rows() + k,
                     unit: if it.kind.is_angle() { def.length } else { 1.0 },
                     mode: Mode::Free,
-                    released: false,
-                    contested: false,
                     saturated: 0.0,
                     start: 0.0,
                     x: 0.0,
@@ -260,7 +253,6 @@ impl Dual {
                 Mode::Free
             };
             row.saturated = 0.0;
-            (row.released, row.contested) = (false, false);
         }
         self.start_limits(&state.held);
         self.forget_altered();
@@ -323,25 +315,16 @@ impl Dual {
                 continue;
             }
             let trial = self.lambda[self.axes[k].row];
-            let was_held = self.axes[k].is_at_limit();
             if self.axes[k].decide(h, trial) {
-                if was_held != self.axes[k].is_at_limit() {
-                    self.axes[k].contested = true;
-                }
                 self.alter(k);
                 changed = true;
             }
         }
         if changed {
-            self.renew_laws(h)?;
+            self.replace_compliance(|row| row.equation(h).0);
+            self.refactor_altered()?;
         }
         Ok(changed)
-    }
-
-    /// Factors islands anew whose coordinates have changed what they do.
-    pub(super) fn renew_laws(&mut self, h: f64) -> Result<(), super::DualFault> {
-        self.replace_compliance(|row| row.equation(h).0);
-        self.refactor_altered()
     }
 
     pub(super) fn replace_compliance(&mut self, added: impl Fn(&AxisRow) -> f64) {
@@ -477,7 +460,7 @@ impl Dual {
 }
 
 /// A coordinate at the iterate, near where it was at the start of the step.
-pub(super) fn coordinate(joint: &Joint, row: &AxisRow, work: &[NewtonBlock]) -> f64 {
+fn coordinate(joint: &Joint, row: &AxisRow, work: &[NewtonBlock]) -> f64 {
     let value = match row.kind.is_turn() {
         // It is looked at often, and two maps are all that it needs.
         true => {

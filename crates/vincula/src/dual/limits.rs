@@ -4,12 +4,8 @@
 //! So a limit that was reached in the last step is taken to be reached, and contacts decide whether
 //! it stays so.
 
-use super::axes::{AxisRow, Mode, coordinate};
-use super::linearize::{carried, map_of};
+use super::axes::{AxisRow, Mode};
 use super::{Dual, DualFault};
-use crate::integrate::newton::NewtonBlock;
-use crate::math::small::{V3, axial, mult, scale};
-use crate::model::Model;
 
 /// Way from a limit, m, within which a coordinate is at it.
 const AT: f64 = 1e-9;
@@ -38,7 +34,7 @@ impl AxisRow {
         }
     }
 
-    pub(super) fn is_at_limit(&self) -> bool {
+    fn is_at_limit(&self) -> bool {
         matches!(self.mode, Mode::Lower | Mode::Upper)
     }
 }
@@ -87,104 +83,6 @@ impl Dual {
 
     pub(crate) fn forget_altered(&mut self) {
         self.altered.fill(false);
-    }
-
-    /// Writes the coordinates whose limits have changed what they do since this was asked for.
-    pub(crate) fn take_contested(&mut self, into: &mut Vec<usize>) {
-        into.clear();
-        for (k, row) in self.axes.iter_mut().enumerate() {
-            if std::mem::take(&mut row.contested) {
-                into.push(k);
-            }
-        }
-    }
-
-    /// The bodies that a coordinate is between.
-    pub(crate) fn sides_of(&self, model: &Model, axis: usize) -> [Option<usize>; 2] {
-        let joint = &model.joints[self.axes[axis].joint];
-        [&joint.a, &joint.b].map(|side| side.endpoint.index())
-    }
-
-    /// Leaves the limits of a coordinate to contacts. Says whether the upper one is the nearer, or nothing
-    /// if they cannot decide on it.
-    pub(crate) fn release(
-        &mut self,
-        model: &Model,
-        work: &[NewtonBlock],
-        axis: usize,
-    ) -> Option<bool> {
-        let row = &mut self.axes[axis];
-        if row.released || row.law.friction > 0.0 || row.law.clamp().is_some() {
-            return None;
-        }
-        let upper = match row.mode {
-            Mode::Lower => false,
-            Mode::Upper => true,
-            _ => {
-                let x = coordinate(&model.joints[row.joint], row, work);
-                let [lower, upper] = row.law.limits;
-                upper - x < x - lower
-            }
-        };
-        let was_held = row.is_at_limit();
-        (row.released, row.mode) = (true, Mode::Free);
-        if was_held {
-            self.alter(axis);
-        }
-        Some(upper)
-    }
-
-    /// Factors mechanisms anew whose limits were left to contacts; says whether there are any.
-    pub(crate) fn renew_released(&mut self, h: f64) -> Result<bool, DualFault> {
-        let altered = self.has_altered();
-        if altered {
-            self.renew_laws(h)?;
-        }
-        Ok(altered)
-    }
-
-    /// Leaves no limits to contacts.
-    pub(crate) fn hold_limits(&mut self) {
-        for row in &mut self.axes {
-            (row.released, row.contested) = (false, false);
-        }
-    }
-
-    /// The way to a limit at the iterate, m, and force and torque on the two bodies of a unit force that
-    /// opens it.
-    pub(crate) fn gap_of(
-        &self,
-        model: &Model,
-        work: &[NewtonBlock],
-        axis: usize,
-        upper: bool,
-    ) -> (f64, [[V3; 2]; 2]) {
-        let row = &self.axes[axis];
-        let joint = &model.joints[row.joint];
-        let x = coordinate(joint, row, work);
-        let [lower_limit, upper_limit] = row.law.limits;
-        let (gap, sign) = match upper {
-            true => (upper_limit - x, -row.unit),
-            false => (x - lower_limit, row.unit),
-        };
-        let (a, b) = carried(joint, work);
-        let gradients = row.kind.linearize(&a, &b);
-        let by = [(&joint.a, &gradients.a), (&joint.b, &gradients.b)].map(|(side, gradient)| {
-            // A rotation θ changes A by [θ] A.
-            let torque = axial(&mult(&gradient.a, &map_of(side, work)));
-            [scale(&gradient.t, sign), scale(&torque, 2.0 * sign)]
-        });
-        (row.unit * gap, by)
-    }
-
-    /// Takes a limit as one that pushed with a force, N, and writes that to those of all rows.
-    pub(crate) fn end_stop(&mut self, axis: usize, upper: bool, force: f64, forces: &mut [f64]) {
-        let row = &mut self.axes[axis];
-        (row.mode, row.lambda) = match upper {
-            true => (Mode::Upper, force),
-            false => (Mode::Lower, -force),
-        };
-        forces[row.row] = row.lambda;
     }
 
     fn is_touched(&self, row: &AxisRow) -> bool {

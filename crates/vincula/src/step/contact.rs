@@ -138,7 +138,6 @@ pub(super) fn hold_apart(
     if report.iterations == 1 || !stage.has_begun() {
         stage.begin(&scene, dual);
     }
-    stage.drop_stops(dual);
     stage.first(&scene, dual);
     let rule = work.settings.iteration();
     let (mut wrong, mut violation) = (0.0, None);
@@ -186,13 +185,9 @@ pub(super) fn hold_apart(
         changed = work.dual.has_altered();
         let (stage, dual, scene) = stage_of(model, state, work, scheme);
         let off = stage.settle(&scene);
-        if accurate {
-            changed |= stage.take_stops(&scene, dual)?;
-        }
         if changed {
             stage.weigh_again(&scene, dual);
         }
-        stage.measure_stops(&scene, dual);
         let better = turn == 0 || off < CONTRACTION * wrong;
         wrong = off.max(left);
         violation = Some(left);
@@ -214,7 +209,6 @@ pub(super) fn hold_apart(
             break;
         }
     }
-    work.stage.end_stops(&mut work.dual, &mut work.total);
     (report.penetration, report.contact_residual) = work.stage.end_first();
     // Where joints and contacts only take turns, another linearisation would not help.
     let together = work.stage.movers.answer_together() || work.stage.care() != Care::Exact;

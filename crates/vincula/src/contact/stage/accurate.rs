@@ -70,7 +70,6 @@ impl Stage {
         let Stage {
             rows,
             movers,
-            stops,
             groups,
             sweeper,
             coupled,
@@ -89,7 +88,7 @@ impl Stage {
             return used;
         }
         if movers.answer_together() && !rows.iter().any(ContactRow::spins) {
-            return settle_groups(accuracy, rows, stops, movers, groups, sweeper);
+            return settle_groups(accuracy, rows, movers, groups, sweeper);
         }
         let mut count = 0;
         for _ in 0..SWEEPS / LOOK {
@@ -107,7 +106,6 @@ impl Stage {
 fn settle_groups(
     accuracy: f64,
     rows: &mut [ContactRow],
-    stops: &mut [Stop],
     movers: &mut Movers,
     groups: &mut Groups,
     sweeper: &mut Sweeper,
@@ -116,8 +114,8 @@ fn settle_groups(
     let mut before = f64::INFINITY;
     groups.forget();
     for _ in 0..ROUNDS {
-        count += groups.settle(rows, stops, movers, accuracy);
-        let left = law_of(rows, stops, movers).relative();
+        count += groups.settle(rows, movers, accuracy);
+        let left = sweep::residual(rows, movers);
         if left <= accuracy {
             break;
         }

@@ -120,7 +120,6 @@ impl Stage {
             deepest = deepest.max(-gap);
             link.touches = row.lambda[0] > 0.0 || gap <= TOUCHING;
         }
-        left.add_stops(&self.stops, &self.movers);
         (deepest, left.relative())
     }
 }
