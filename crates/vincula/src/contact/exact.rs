@@ -334,7 +334,8 @@ impl Groups {
             let Some(ways) = ways else {
                 let [[x, y, z], [a, b, c]] = *by;
                 let none = [0.0; 6];
-                self.linked.add_reach(first, [[x, y, z, a, b, c], none, none]);
+                self.linked
+                    .add_reach(first, [[x, y, z, a, b, c], none, none]);
                 continue;
             };
             for six in 0..ways.count.div_ceil(6) {

@@ -43,7 +43,13 @@ impl Stage {
             row.mu = point.friction;
             row.weigh_new(&self.movers, 0.0, 0.0);
             let sprung = match point.compliance > 0.0 || scene.softness > 0.0 {
-                true => spring(row, point, scene, &first[0], known.map(|known| known.total[0])),
+                true => spring(
+                    row,
+                    point,
+                    scene,
+                    &first[0],
+                    known.map(|known| known.total[0]),
+                ),
                 false => [0.0; 3],
             };
             row.free = sub(&row.free, &sprung);
