@@ -52,7 +52,7 @@ impl Passive {
         }
         Passive {
             fabric: Fabric::new(model),
-            groups: Groups::default(),
+            groups: Groups::new(model.lenders()),
             lent: vec![0.0; model.lenders()],
         }
     }

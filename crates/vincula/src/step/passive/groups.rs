@@ -63,6 +63,19 @@ pub(super) struct Groups {
 const NONE: u32 = u32::MAX;
 
 impl Groups {
+    /// Room for so many mechanisms.
+    pub fn new(mechanisms: usize) -> Groups {
+        let mut sets = Union::default();
+        sets.reset(mechanisms);
+        Groups {
+            sets,
+            lots: Vec::with_capacity(mechanisms),
+            gains: Vec::with_capacity(mechanisms),
+            gainer: Vec::with_capacity(mechanisms),
+            gainers: Vec::new(),
+        }
+    }
+
     /// Nothing gained anything.
     pub fn forget(&mut self) {
         self.gainers.clear();
@@ -150,7 +163,8 @@ pub(super) fn find(model: &Model, control: &Control, work: &mut Workspace) -> bo
 impl Groups {
     /// Joins what a contact pushes.
     fn touch(&mut self, fabric: &Fabric, model: &Model, control: &Control, point: &ContactPoint) {
-        let moved = |c: ColliderId| is_moved(model, control, c);
+        let frames = !control.frames.is_empty();
+        let moved = |c: ColliderId| frames && is_moved(model, control, c);
         let lot = Lot {
             touched: true,
             tied: point.a.is_none() || point.b.is_none(),
