@@ -39,16 +39,10 @@ pub struct Momentum {
 pub fn energy(model: &Model, state: &State) -> Energy {
     let mut total = Energy::default();
     for id in model.body_ids() {
-        let body = model.body(id);
-        let affine = model.affine(id);
-        let (_, rate, v) = state.rates(id);
-        total.kinetic += affine.kinetic_energy(&rate, &v);
-        total.elastic += affine.elastic_energy(&state.strain(id));
-        let height = model.gravity().dot(state.center(id)) * body.gravity_scale;
-        total.potential -= affine.mass * height;
-        if let (Some(ground), Some(shape)) = (model.ground(), &body.shape) {
-            total.potential += ground.energy(shape, &state.pose(model, id));
-        }
+        let own = body_energy(model, state, id);
+        total.kinetic += own.kinetic;
+        total.potential += own.potential;
+        total.elastic += own.elastic;
     }
     for (joint, start) in model.joints().iter().zip(&model.axis_starts) {
         for (k, axis) in joint.axes.iter().enumerate() {
@@ -57,6 +51,22 @@ pub fn energy(model: &Model, state: &State) -> Energy {
         }
     }
     total
+}
+
+/// Energies of one body; springs of joints belong to none.
+pub fn body_energy(model: &Model, state: &State, id: BodyId) -> Energy {
+    let (body, affine) = (model.body(id), model.affine(id));
+    let (_, rate, v) = state.rates(id);
+    let height = model.gravity().dot(state.center(id)) * body.gravity_scale;
+    let mut potential = -(affine.mass * height);
+    if let (Some(ground), Some(shape)) = (model.ground(), &body.shape) {
+        potential += ground.energy(shape, &state.pose(model, id));
+    }
+    Energy {
+        kinetic: affine.kinetic_energy(&rate, &v),
+        potential,
+        elastic: affine.elastic_energy(&state.strain(id)),
+    }
 }
 
 /// Angular momentum of one body about its centre of mass, world, kg m²/s.

@@ -16,6 +16,7 @@ use crate::math::small::{M3, V3};
 use crate::model::{MemoryBlock, Model, State, StateBlock};
 use crate::serial::Serial;
 use crate::settings::{Rule, Settings};
+use crate::step::passive::Passive;
 use crate::step::sleep::Sleep;
 use crate::stream::Stream;
 use crate::stream::runs::Runs;
@@ -63,6 +64,8 @@ pub struct Workspace {
     pub(crate) kept_places: Vec<V3>,
     /// Memory of falling asleep.
     pub(crate) sleep: Sleep,
+    /// Groups that touch, and what they gained.
+    pub(crate) passive: Passive,
     /// For each island of joints: contact forces that lasted and all of them, N.
     pub(crate) lasting: Vec<[f64; 2]>,
     /// Blocks that need Newton's method in this step.
@@ -205,6 +208,7 @@ impl Workspace {
             stage: Stage::new(model.bodies.len()),
             noted: Vec::new(),
             sleep: Sleep::default(),
+            passive: Passive::new(model),
             kept: Vec::new(),
             kept_places: Vec::new(),
             lasting: Vec::new(),

@@ -1,24 +1,24 @@
 //! How far the energy of bodies in contact rises without restitution and drives, and how well they meet
 //! Coulomb's law.
 //!
-//! Random worlds fall on a ground and on each other. What counts is the largest rise of the total
-//! energy above any earlier value, so that a gain cannot hide behind what was lost before. It is
-//! not of the size of rounding. Moving out of an overlap lifts what lies above; steps are looked at
-//! again for that, and what is left is below 7e-6 of the start at 10 ms. A body that tips over about
-//! a point which rolls, without any overlap, has the energy error of the integrator on top, of first
-//! order in h: heap 10, a capsule, gains 6e-5 at 10 ms and 1.7e-5 at 2 ms in some twenty steps, and
-//! loses ten times that when its other end lands.
+//! Random worlds fall on a ground and on each other. A step may not end with more energy than it starts
+//! with where something touches, and the total may not rise above any earlier value, so that a gain
+//! cannot hide behind what was lost before. What is left is a gain where nothing moves: a body at rest that is
+//! moved out of an overlap is lifted. That is below 5e-9 of the start in 20 heaps of loose bodies, and in 60 others.
 //!
-//! Where joints hold the bodies, what one linearisation takes for strain is left out. Arms of a few
-//! centimetres that turn by half a radian in a step have the error of the integrator, and a blow leaves
-//! strain of which some moves the bodies in the next step: up to 2 % of the start, in one step of a thousand.
+//! Where joints hold the bodies, one that swings stands still for a step where it turns round, and what the
+//! step gains there stays: 2e-7 of the start in 24 courses. In 136 others so does what one linearisation took for
+//! strain in a blow, where that is more than the energy of motion: 6e-3 in the worst. In flight, where nothing
+//! touches, the integrator is as it is. Arms of a few centimetres that turn by half a radian in a step, or that a
+//! blow has left strained, gain up to 4e-3 in a step, mostly after they have lost more in the one before; and strain that
+//! turns into motion, which is not counted in the rise over earlier values, makes it up to 1.2 %.
 
 mod common;
 mod contact_worlds;
 
 use common::{KINDS, Random, joint_of};
 use contact_worlds::{cuboid, sphere};
-use vincula::diagnostics::{Energy, energy};
+use vincula::diagnostics::{Energy, body_energy, energy};
 use vincula::joint::JointKind;
 use vincula::prelude::*;
 
@@ -105,46 +105,86 @@ fn joined(seed: u64, bodies: usize) -> Model {
     builder.build().unwrap()
 }
 
-/// What was seen on the way.
+/// What was seen on the way. Energies are parts of that over the ground after the first step, which takes
+/// from bodies what joints do not allow.
+#[derive(Debug, Default)]
 struct Course {
-    /// Largest rise of the energy over any earlier value, of the energy over the ground after the first
-    /// step, and the step that ends it.
-    gain: f64,
-    step: usize,
+    /// Largest rise of the energy over any earlier value, and the step that ends it.
+    gain: (f64, usize),
+    /// Largest rise in one step of loose bodies and of mechanisms that a contact pushes, with its step.
+    touched: (f64, usize),
+    /// The same of mechanisms that none pushes.
+    apart: (f64, usize),
     /// Largest violation of Coulomb's law, relative to the largest force.
     residual: f64,
 }
 
 fn run(
     model: &Model,
-    integrator: Integrator,
+    settings: Settings,
     [h, duration]: [f64; 2],
     counted: fn(&Energy) -> f64,
 ) -> Course {
     let mut state = model.initial_state();
-    let mut work = Workspace::new(model, Settings::with_integrator(integrator));
+    let mut work = Workspace::new(model, settings);
     let control = Control::new(model);
-    let (mut start, mut lowest, mut residual) = (0.0, counted(&energy(model, &state)), 0.0f64);
-    let mut worst = (0.0, 0);
+    let (mut start, mut lowest) = (0.0, counted(&energy(model, &state)));
+    let mut course = Course::default();
     for k in 0..(duration / h).round() as usize {
+        let before = energies(model, &state);
         let report = step(model, &mut state, &control, &mut work, h)
             .unwrap_or_else(|error| panic!("step {k}: {error}"));
-        residual = residual.max(report.contact_residual);
+        course.residual = course.residual.max(report.contact_residual);
         let now = counted(&energy(model, &state));
         if k == 0 {
-            // The first step takes from bodies what joints do not allow.
             start = now;
+        } else {
+            let after = energies(model, &state);
+            let [touched, apart] = rises(model, &work, &before, &after);
+            // Contacts are known of the last part of a step only.
+            let whole = report.parts > 1;
+            let touched = if whole { touched + apart } else { touched };
+            note(&mut course.touched, touched / start, k);
+            note(&mut course.apart, apart / start, k);
         }
-        if now - lowest > worst.0 {
-            worst = (now - lowest, k);
-        }
+        note(&mut course.gain, (now - lowest) / start, k);
         lowest = lowest.min(now);
     }
-    Course {
-        gain: worst.0 / start,
-        step: worst.1,
-        residual,
+    course
+}
+
+fn note(most: &mut (f64, usize), rise: f64, step: usize) {
+    if rise > most.0 {
+        *most = (rise, step);
     }
+}
+
+/// Of each body, J.
+fn energies(model: &Model, state: &State) -> Vec<f64> {
+    let of = |id| body_energy(model, state, id).total();
+    model.body_ids().map(of).collect()
+}
+
+/// By how much the energy rose of mechanisms that contacts push and of all loose bodies together, and of
+/// mechanisms that none pushes.
+fn rises(model: &Model, work: &Workspace, before: &[f64], after: &[f64]) -> [f64; 2] {
+    let mut mechanism: Vec<usize> = (0..before.len()).collect();
+    for joint in model.joints() {
+        if let (Some(a), Some(b)) = (joint.a.endpoint.index(), joint.b.endpoint.index()) {
+            let (a, b) = (mechanism[a], mechanism[b]);
+            let joined = mechanism.iter_mut().filter(|m| **m == b);
+            joined.for_each(|m| *m = a);
+        }
+    }
+    let pushed = work.contact_readings().flat_map(|r| [r.a, r.b]).flatten();
+    let pushed: Vec<usize> = pushed.map(|body| mechanism[body.index()]).collect();
+    let mut sums = [0.0; 2];
+    for (body, own) in mechanism.iter().enumerate() {
+        let loose = mechanism.iter().filter(|m| *m == own).count() == 1;
+        let apart = !loose && !pushed.contains(own);
+        sums[usize::from(apart)] += after[body] - before[body];
+    }
+    sums
 }
 
 fn mechanical(energy: &Energy) -> f64 {
@@ -152,14 +192,15 @@ fn mechanical(energy: &Energy) -> f64 {
 }
 
 #[test]
-fn random_heaps_gain_less_than_a_ten_thousandth() {
+fn random_heaps_gain_nothing() {
     for seed in 0..20 {
         let model = heap(seed);
         for h in [0.002, 0.01] {
-            let course = run(&model, Integrator::Tempered, [h, 2.0], Energy::total);
-            let Course { gain, step, .. } = course;
-            println!("heap {seed}, h {h}: {gain:e} at step {step}");
-            assert!(gain < 1e-4, "heap {seed}, h {h}: {gain:e} at step {step}");
+            let course = run(&model, Settings::default(), [h, 2.0], Energy::total);
+            println!("heap {seed}, h {h}: {course:?}");
+            assert!(course.gain.0 < 1e-8, "heap {seed}, h {h}: {course:?}");
+            assert!(course.touched.0 < 1e-8, "heap {seed}, h {h}: {course:?}");
+            assert!(course.apart.0 < 1e-14, "heap {seed}, h {h}: {course:?}");
         }
     }
 }
@@ -168,21 +209,30 @@ fn random_heaps_gain_less_than_a_ten_thousandth() {
 fn few_contacts_meet_the_law_by_default() {
     for seed in 0..15 {
         for (model, h) in [(heap(seed), 0.002), (joined(seed, 8), 0.01)] {
-            let residual = run(&model, Integrator::Tempered, [h, 2.0], Energy::total).residual;
-            assert!(residual <= 1e-6, "world {seed}, h {h}: {residual:e}");
+            let course = run(&model, Settings::default(), [h, 2.0], Energy::total);
+            assert!(course.residual <= 1e-6, "world {seed}, h {h}: {course:?}");
         }
     }
 }
 
 #[test]
-fn joined_bodies_that_fall_gain_little_and_are_never_refused() {
+fn joined_bodies_gain_hardly_anything_where_they_touch_and_little_in_flight() {
     for (integrator, h) in [(Integrator::Tempered, 0.01), (Integrator::Rattle, 0.002)] {
         for seed in 0..12 {
-            let Course { gain, step, .. } = run(&joined(seed, 8), integrator, [h, 1.5], mechanical);
-            println!("{integrator}, world {seed}: {gain:e} at step {step}");
+            let settings = Settings::with_integrator(integrator);
+            let course = run(&joined(seed, 8), settings, [h, 1.5], mechanical);
+            println!("{integrator}, world {seed}: {course:?}");
             assert!(
-                gain < 0.03,
-                "{integrator}, world {seed}: {gain:e} at step {step}"
+                course.touched.0 < 3e-7,
+                "{integrator}, world {seed}: {course:?}"
+            );
+            assert!(
+                course.apart.0 < 0.004,
+                "{integrator}, world {seed}: {course:?}"
+            );
+            assert!(
+                course.gain.0 < 0.02,
+                "{integrator}, world {seed}: {course:?}"
             );
         }
     }
@@ -190,11 +240,9 @@ fn joined_bodies_that_fall_gain_little_and_are_never_refused() {
 
 #[test]
 fn a_blow_that_an_eighth_of_a_step_does_not_resolve_is_taken_in_smaller_parts() {
-    let course = run(
-        &joined(0, 40),
-        Integrator::Tempered,
-        [0.01, 0.8],
-        mechanical,
-    );
-    assert!(course.gain < 0.03, "{:e}", course.gain);
+    let settings = Settings::default();
+    let course = run(&joined(0, 40), settings, [0.01, 0.8], mechanical);
+    println!("{course:?}");
+    assert!(course.gain.0 < 1e-4, "{course:?}");
+    assert!(course.touched.0 < 1e-9, "{course:?}");
 }

@@ -70,7 +70,14 @@ impl Workspace {
         if force[0] <= 0.0 {
             return None;
         }
-        let slip = done.slip.map_or([0.0; 3], |s| [0.0, s[1], s[2]]);
+        // The end of the step may have been slowed since.
+        let slowed = point
+            .a
+            .or(point.b)
+            .map_or(1.0, |id| self.passive.factor(id));
+        let slip = done
+            .slip
+            .map_or([0.0; 3], |s| [0.0, slowed * s[1], slowed * s[2]]);
         let world = |x: [f64; 3], k: f64| DVec3::from_array(along(&frame, &x)) * k;
         Some(ContactReading {
             a: point.a,

@@ -23,6 +23,11 @@ impl Union {
         member
     }
 
+    /// The same after [`heads`](Self::heads), if nothing was joined since.
+    pub fn known(&self, member: u32) -> u32 {
+        self.parent[member as usize]
+    }
+
     /// Joins the sets of two numbers.
     pub fn join(&mut self, a: u32, b: u32) {
         let (a, b) = (self.head(a), self.head(b));

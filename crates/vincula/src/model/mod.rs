@@ -18,6 +18,7 @@ pub use control::{Control, Wrench};
 pub use error::ModelError;
 pub use ids::{BodyId, ColliderId, CouplingId, Endpoint, FrameId, JointId, World};
 pub use state::{History, MemoryBlock, State, StateBlock};
+pub(crate) use state::{carried_by, pose_by};
 
 use glam::{DQuat, DVec3};
 
@@ -261,6 +262,14 @@ impl Model {
         heads
             .filter(|(body, head)| *body == **head as usize)
             .count()
+    }
+
+    /// Bodies whose energy is watched where they touch: all, if anything collides.
+    pub(crate) fn lenders(&self) -> usize {
+        match self.collision.colliders.is_empty() {
+            true => 0,
+            false => self.bodies.len(),
+        }
     }
 
     /// Rows of all couplings.

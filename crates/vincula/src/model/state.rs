@@ -94,6 +94,9 @@ pub struct State {
     pub(crate) contacts: Memory,
     /// Of each body, how long it has been quiet, s; infinite while it sleeps.
     pub(crate) quiet: Vec<f64>,
+    /// Of each body, what was taken from its motion where bodies in contact gained energy and has not been
+    /// given back, J; nothing where nothing collides.
+    pub(crate) lent: Vec<f64>,
     /// Of each sleeping body, a number that those which fell asleep with it share.
     pub(crate) nest: Vec<u32>,
 }
@@ -112,6 +115,7 @@ impl State {
             identity: model.identity,
             contacts: Memory::default(),
             quiet: vec![0.0; model.bodies.len()],
+            lent: vec![0.0; model.lenders()],
             nest: vec![0; model.bodies.len()],
         }
     }
@@ -130,6 +134,7 @@ impl State {
             identity,
             contacts,
             quiet,
+            lent,
             nest,
         } = other;
         (self.time, self.identity) = (*time, *identity);
@@ -143,6 +148,7 @@ impl State {
             self.history.clone_from(history);
             self.contacts.copy_from(contacts);
             self.quiet.clone_from(quiet);
+            self.lent.clone_from(lent);
             self.nest.clone_from(nest);
         };
         both(threads, motion, rest);
@@ -186,12 +192,7 @@ impl State {
 
     /// The frame of one end of a joint.
     pub(crate) fn carried(&self, side: &Side) -> Carried {
-        match side.endpoint {
-            Endpoint::World => Joint::carried(side, &IDENTITY, &[0.0; 3]),
-            Endpoint::Body(id) => {
-                Joint::carried(side, &self.affine_map(id), &self.center(id).to_array())
-            }
-        }
+        carried_by(&self.blocks, side)
     }
 
     /// The map that carries the axes of a side.
@@ -297,12 +298,7 @@ impl State {
 
     /// Pose of the shape frame of a body.
     pub fn pose(&self, model: &Model, body: BodyId) -> Pose {
-        let rotation = DQuat::from_mat3(&to_mat(&self.principal_rotation(body)));
-        let principal = Pose {
-            translation: self.center(body),
-            rotation,
-        };
-        principal.compose(&model.body(body).principal().inverse())
+        pose_by(model, &self.blocks, body)
     }
 
     /// Velocity of the centre of mass and angular velocity of a body.
@@ -345,6 +341,30 @@ impl State {
         );
         let slow = &mut self.memory[block].slow;
         scatter(slow, lane, &twist.angular.to_array());
+        if let Some(lent) = self.lent.get_mut(body.index()) {
+            *lent = 0.0;
+        }
         self.history = None;
     }
+}
+
+/// The frame of one end of a joint, with bodies where blocks have them.
+pub(crate) fn carried_by(blocks: &[StateBlock], side: &Side) -> Carried {
+    let Some(body) = side.endpoint.index() else {
+        return Joint::carried(side, &IDENTITY, &[0.0; 3]);
+    };
+    let (block, lane) = place(body);
+    let at = &blocks[block];
+    Joint::carried(side, &gather(&at.a, lane), &gather(&at.t, lane))
+}
+
+/// Pose of the shape frame of a body in one of the blocks.
+pub(crate) fn pose_by(model: &Model, blocks: &[StateBlock], body: BodyId) -> Pose {
+    let (block, lane) = place(body.index());
+    let rotation = polar(&gather(&blocks[block].a, lane)).unwrap_or(IDENTITY);
+    let principal = Pose {
+        translation: DVec3::from_array(gather(&blocks[block].t, lane)),
+        rotation: DQuat::from_mat3(&to_mat(&rotation)),
+    };
+    principal.compose(&model.body(body).principal().inverse())
 }

@@ -1,6 +1,7 @@
 //! The end of a step: the new state replaces the old one if it is sound.
 
 use super::error::{body_name, not_finite};
+use super::passive::keep_passive;
 use super::shock::forget_limits;
 use super::sleep;
 use super::{StepError, Workspace};
@@ -8,12 +9,13 @@ use crate::integrate::Integrator;
 use crate::integrate::newton::NewtonBlock;
 use crate::kernel;
 use crate::math::lanes::{LANES, Lane};
-use crate::model::{History, MemoryBlock, Model, State, StateBlock};
+use crate::model::{Control, History, MemoryBlock, Model, State, StateBlock};
 
 /// Writes the new state, if it is sound.
 pub(super) fn commit(
     model: &Model,
     state: &mut State,
+    control: &Control,
     work: &mut Workspace,
     h: f64,
 ) -> Result<(), StepError> {
@@ -31,9 +33,13 @@ pub(super) fn commit(
     if let Some(error) = runaway(model, state, work, h) {
         return Err(error);
     }
+    let lends = keep_passive(model, state, control, work);
     let mut past = work.past.take_if(|_| work.keeps_past);
     if let Some(past) = &mut past {
         note_start(past, state, work.settings.sleeping);
+    }
+    if lends {
+        std::mem::swap(&mut state.lent, work.passive.lent());
     }
     let quiet = || work.runs.iter().flat_map(|runs| runs.blocks());
     if work.active.len() + quiet().count() < state.memory.len() {
@@ -92,6 +98,7 @@ fn note_start(past: &mut State, state: &mut State, sleeping: bool) {
     past.time = state.time;
     past.coordinates.clone_from(&state.coordinates);
     past.history.clone_from(&state.history);
+    past.lent.clone_from(&state.lent);
     past.contacts.restless.clone_from(&state.contacts.restless);
     if sleeping {
         past.contacts.entries.clone_from(&state.contacts.entries);

@@ -8,6 +8,7 @@ mod flight;
 mod halves;
 mod late;
 mod parts;
+pub(crate) mod passive;
 mod predict;
 mod shock;
 pub(crate) mod sleep;
@@ -280,7 +281,7 @@ fn advance_as_set(
         None => work.dual.violation(model, &work.newton, h),
     };
     report.residual = report.residual.max(open);
-    commit(model, state, work, h)?;
+    commit(model, state, control, work, h)?;
     Ok(report)
 }
 

@@ -161,6 +161,9 @@ pub(super) fn fall_asleep(model: &Model, state: &mut State, work: &mut Workspace
         if state.quiet[body] < f64::INFINITY && !work.sleep.restless[head as usize] {
             state.quiet[body] = f64::INFINITY;
             state.nest[body] = head;
+            if let Some(lent) = state.lent.get_mut(body) {
+                *lent = 0.0;
+            }
             let (block, lane) = place(body);
             stop(&mut state.blocks[block], lane);
         }

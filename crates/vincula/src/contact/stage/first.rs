@@ -1,6 +1,7 @@
 //! First stage: poses that do not overlap.
 
 use super::*;
+use crate::math::rotation::log;
 
 impl Stage {
     /// Rows of the first stage at the present iterate. Forces start as those remembered, or, in
@@ -31,16 +32,19 @@ impl Stage {
             let frame = frame_of(&point.normal);
             let mut free = carried(&frame, point, scene.h);
             free[0] += point.gap - link.aim;
-            let anchors = [&point.anchor_a, &point.anchor_b];
-            for ((side, anchor), sign) in link.sides.iter().zip(anchors).zip([-1.0, 1.0]) {
+            for (side, sign) in link.sides.iter().zip([-1.0, 1.0]) {
                 if side.mover == FIXED {
                     continue;
                 }
                 let (grown, shift) = &self.paths[side.mover as usize];
                 let center = add(&mul_vec(grown, &side.center), shift);
+                // A round surface rolls over the arc rθ, where a point of it moves by a chord.
                 let point = match side.radius == 0.0 {
                     true => center,
-                    false => add(&mul_vec(grown, anchor), shift),
+                    false => {
+                        let lever = scale(&frame[0], side.radius);
+                        add(&center, &cross(&self.rotation(side.mover), &lever))
+                    }
                 };
                 let moved = [
                     dot(&frame[0], &center),
@@ -77,6 +81,12 @@ impl Stage {
                 row.start_from(&mut self.movers, &last);
             }
         }
+    }
+
+    /// The rotation vector of a mover since the start, rad.
+    fn rotation(&self, mover: u32) -> V3 {
+        let [from, to] = &self.turns[mover as usize];
+        log(&mult(to, from))
     }
 
     /// By how much the second of two movers has turned against the first since the start, rad.

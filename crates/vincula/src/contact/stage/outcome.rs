@@ -18,6 +18,16 @@ impl Stage {
         })
     }
 
+    /// Whether a contact pushes in one of the stages.
+    pub fn acts(&self, index: usize) -> bool {
+        let Some(link) = self.links.get(index) else {
+            return false;
+        };
+        let second = link.second.map(|k| k as usize);
+        let at_end = second.map_or(0.0, |k| self.rows[k].lambda[0] + self.struck[k][0]);
+        at_end > 0.0 || link.first[0][0] > 0.0
+    }
+
     /// Force and torque of both stages, in the frame.
     fn total(&self, link: &Link) -> [V3; 2] {
         let Some(k) = link.second.map(|k| k as usize) else {
