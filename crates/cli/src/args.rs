@@ -167,7 +167,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "NAME", default_value_t = ContactSolver::Automatic)]
     pub contact: ContactSolver,
     /// Go on with every step until Coulomb's law is violated by no more than this part of the largest
-    /// contact force, such as 1e-6, which up to 300 contacts, or 64 with joints, are solved to anyway; without
+    /// contact force, such as 1e-6, which up to 300 contacts, or 64 with joints, or 2,000 of bodies that stand, are solved to anyway; without
     /// it other steps stop at what is mostly enough, and heaps keep up to a few per cent. Heaps of hundreds take ten times as long, larger ones hundreds of times; the summary
     /// says what was reached
     #[arg(long, value_name = "PART", value_parser = accuracy)]

@@ -10,6 +10,8 @@ use crate::stopwatch::StepTime;
 
 /// Gain of energy, as a fraction of the largest kinetic energy, that deserves a warning.
 const SUSPECT_GAIN: f64 = 0.05;
+/// The same as a fraction of the energy at the start: what stands still settles by nanometres.
+const SETTLING: f64 = 1e-8;
 
 /// Energies, J.
 #[derive(Debug, Serialize)]
@@ -152,7 +154,8 @@ fn warnings(request: &RunArgs, scene: &Scene, engine: &Engine, outcome: &Outcome
         ));
     }
     let gain = outcome.energy[2];
-    if !scene.is_driven() && gain > SUSPECT_GAIN * outcome.kinetic_max {
+    let least = (SUSPECT_GAIN * outcome.kinetic_max).max(SETTLING * outcome.energy[0].abs());
+    if !scene.is_driven() && gain > least {
         warnings.push(format!(
             "energy grew by {gain:.3e} J with nothing to feed it; take a smaller h"
         ));

@@ -39,7 +39,8 @@ pub struct Settings {
     /// Violation of Coulomb's law, relative to the largest force, that every step is solved to,
     /// whatever it takes within reason; a step that ends with more says so in
     /// [`StepReport::contact_residual`](crate::step::StepReport::contact_residual). None is 1e-6
-    /// for up to 300 contacts of loose bodies and 64 where joints hold some, which is soon reached; where
+    /// for up to 300 contacts of loose bodies, 64 where joints hold some and 2,000 of loose bodies that stand,
+    /// which is soon reached; where
     /// there are more it spends what is mostly enough, which in large piles leaves up to a few per cent.
     pub contact_accuracy: Option<f64>,
     /// Whether loose bodies that lie still together fall asleep: they are neither looked at nor

@@ -1,5 +1,6 @@
 //! Contacts solved to an accuracy that the user asks for.
 
+use super::solve::can_be_linked;
 use super::*;
 
 /// Products at most of a group of contacts, and of a step: where so many do not help, more of them do not
@@ -24,11 +25,23 @@ const USUAL: f64 = 1e-6;
 
 impl Stage {
     /// The violation of the law, relative to the largest force, that contacts are solved to: the one that is
-    /// asked for, or the usual one where they are few and answered for by blocks.
+    /// asked for, or the usual one where they are few and answered for by blocks, or all stand.
     pub fn accuracy(&self, settings: &Settings) -> Option<f64> {
-        let few = self.has_begun() && self.links.len() <= FEW && !self.movers.knows_own();
-        let usual = few && settings.contact_solver == ContactSolver::Automatic;
-        settings.contact_accuracy.or(usual.then_some(USUAL))
+        if settings.contact_accuracy.is_some() {
+            return settings.contact_accuracy;
+        }
+        let chooses = settings.contact_solver == ContactSolver::Automatic;
+        let usual = chooses && self.has_begun() && (self.has_few() || self.stands());
+        usual.then_some(USUAL)
+    }
+
+    fn has_few(&self) -> bool {
+        self.links.len() <= FEW && !self.movers.knows_own()
+    }
+
+    /// Whether all bodies stand that the rows of the present stage touch, without joints.
+    fn stands(&self) -> bool {
+        can_be_linked(&self.rows) && !self.rows.iter().any(ContactRow::spins)
     }
 
     /// The violation that a solve is to end with: joints that are closed after it make a new one.

@@ -120,6 +120,6 @@ impl Stage {
 
 /// Whether contacts are those of bodies without joints that stand, and not too many to be solved at
 /// once.
-fn can_be_linked(rows: &[ContactRow]) -> bool {
+pub(super) fn can_be_linked(rows: &[ContactRow]) -> bool {
     rows.len() <= MOST_STANDING && rows.iter().all(|row| row.standing && row.is_loose())
 }
