@@ -34,7 +34,7 @@ pub(super) const ENTRY: Entry = Entry {
             "length of one half of a pair",
         ),
         site::friction(0.3),
-        site::compliance(1e-7),
+        site::compliance(1e-8),
         site::density(1000.0),
         Param::gravity(),
         Param::young(),
