@@ -21,6 +21,20 @@ macro_rules! vectorized {
             pulp::Arch::new().dispatch(Work(($($arg,)*)))
         }
     };
+    ($vis:vis fn $name:ident<const $n:ident: usize>($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? = $body:path) => {
+        $vis fn $name<const $n: usize>($($arg: $ty),*) $(-> $ret)? {
+            struct Work<const $n: usize, T>(T);
+            impl<const $n: usize> pulp::WithSimd for Work<$n, ($($ty,)*)> {
+                type Output = $crate::vectors::vectorized!(@output $($ret)?);
+                #[inline(always)]
+                fn with_simd<S: pulp::Simd>(self, _: S) -> Self::Output {
+                    let ($($arg,)*) = self.0;
+                    $body($($arg),*)
+                }
+            }
+            pulp::Arch::new().dispatch(Work::<$n, _>(($($arg,)*)))
+        }
+    };
     (@output) => { () };
     (@output $ret:ty) => { $ret };
 }

@@ -15,6 +15,7 @@
 //! where sweeps need thousands to pass forces from its top to its foot.
 
 mod factor;
+mod products;
 #[cfg(test)]
 mod tests;
 
@@ -23,10 +24,7 @@ use super::block::{Block, IDENTITY, inverse, product, times};
 use super::dense::{ConeReport, triple};
 use super::direct::{Direct, Mark, Response};
 use crate::vectors::vectorized;
-use factor::{Factor, pivoted_inverse};
-
-/// Six numbers of a body: its displacement, then its rotation; or six ways to move.
-type Six = [f64; 6];
+use factor::{Columns, Factor, pivoted_inverse};
 
 /// Times at most that a linear solve is refined.
 const REFINED: usize = 3;
@@ -34,10 +32,10 @@ const REFINED: usize = 3;
 const STEPS: usize = 20;
 const FEW: usize = 1_000;
 /// Rounds at most of steps of the method of multipliers, and how many these are; and by turns s and the
-/// turns before each but the first.
+/// turns before each, but for the first where contacts are few.
 const ROUNDS: usize = 20;
-const MULTIPLIERS: usize = 10;
-const TURNS: [(f64, usize); 2] = [(0.05, 100), (0.005, 300)];
+const MULTIPLIERS: usize = 8;
+const TURNS: [(f64, usize); 2] = [(0.05, 100), (0.01, 200)];
 
 /// One contact.
 #[derive(Clone, Copy, Debug)]
@@ -50,17 +48,17 @@ pub struct Touch {
     pub compliance: f64,
 }
 
-/// What displacement and rotation of a body do to the slip of a contact.
+/// What displacement and rotation of a body, or ways to move, do to the slip of a contact.
 #[derive(Clone, Copy, Debug)]
-struct Reach {
+struct Reach<const N: usize> {
     body: u32,
-    gradient: [Six; 3],
+    gradient: [[f64; N]; 3],
 }
 
 /// The bodies that each contact moves with, from `starts[contact]` on.
 #[derive(Clone, Debug, Default)]
-struct Reaches {
-    all: Vec<Reach>,
+struct Reaches<const N: usize> {
+    all: Vec<Reach<N>>,
     starts: Vec<usize>,
 }
 
@@ -72,30 +70,31 @@ struct Ease {
     inertia: Block,
 }
 
-/// A problem, and the memory to solve it, kept for reuse.
+/// A problem with N numbers for each body, and the memory to solve it, kept for reuse: six, or
+/// more where mechanisms that move in more ways are most of them.
 #[derive(Clone, Debug, Default)]
-pub struct Linked {
+pub struct Linked<const N: usize> {
     law: Direct,
-    bodies: Bodies,
+    bodies: Bodies<N>,
 }
 
 /// The bodies with their contacts.
 #[derive(Clone, Debug, Default)]
-struct Bodies {
+struct Bodies<const N: usize> {
     eases: Vec<Ease>,
     touches: Vec<Touch>,
-    reaches: Reaches,
-    factor: Factor,
+    reaches: Reaches<N>,
+    factor: Factor<N>,
     /// Y, N and N Z of each contact.
     softs: Vec<Block>,
     inverses: Vec<Block>,
     gains: Vec<Block>,
-    motion: Vec<Six>,
+    motion: Vec<[f64; N]>,
     rest: Vec<f64>,
     moved: Vec<f64>,
 }
 
-impl Linked {
+impl<const N: usize> Linked<N> {
     /// Forgets all bodies and contacts.
     pub fn clear(&mut self) {
         self.bodies.eases.clear();
@@ -118,7 +117,7 @@ impl Linked {
         });
     }
 
-    /// Adds six ways in which a mechanism moves, those of it that are left with zeros.
+    /// Adds N ways in which a mechanism moves, those of it that are left with zeros.
     pub fn add_ways(&mut self) {
         self.bodies.eases.push(Ease {
             per_force: 1.0,
@@ -145,7 +144,7 @@ impl Linked {
 
     /// Adds a body that the last contact moves with, by what displacement and rotation of it do to the
     /// slip.
-    pub fn add_reach(&mut self, body: u32, gradient: [Six; 3]) {
+    pub fn add_reach(&mut self, body: u32, gradient: [[f64; N]; 3]) {
         self.bodies.reaches.all.push(Reach { body, gradient });
     }
 
@@ -169,18 +168,19 @@ impl Linked {
     }
 
     /// Solves to a relative violation what is planned, whatever it takes: by Newton's method where contacts
-    /// are few, and by that of multipliers. Where that finds nothing, turns between all contacts and the cones
-    /// take forces far, and it goes on from there.
+    /// are few, and by that of multipliers. Turns between all contacts and the cones take forces far before
+    /// that: from the start where contacts are many, and else where it found nothing.
     pub fn settle(&mut self, tolerance: f64) -> ConeReport {
         let Linked { law, bodies } = self;
-        let steps = if bodies.touches.len() > FEW { 0 } else { STEPS };
+        let many = bodies.touches.len() > FEW;
+        let steps = if many { 0 } else { STEPS };
         let mut report = law.search(bodies, tolerance, steps);
         law.stay(bodies);
         for round in 0..ROUNDS {
             if report.residual <= tolerance {
                 break;
             }
-            if round > 0 {
+            if many || round > 0 {
                 let turns = TURNS[round % TURNS.len()];
                 report.follow(&law.turn_with(bodies, tolerance, turns));
             }
@@ -191,7 +191,7 @@ impl Linked {
     }
 }
 
-impl Reaches {
+impl<const N: usize> Reaches<N> {
     fn clear(&mut self) {
         self.all.clear();
         self.starts.clear();
@@ -204,7 +204,7 @@ impl Reaches {
 
     /// The bodies that a contact moves with.
     #[inline(always)]
-    fn of(&self, contact: usize) -> &[Reach] {
+    fn of(&self, contact: usize) -> &[Reach<N>] {
         let end = self.starts.get(contact + 1);
         &self.all[self.starts[contact]..end.map_or(self.all.len(), |end| *end)]
     }
@@ -220,7 +220,7 @@ impl Reaches {
 
     /// J q of a contact.
     #[inline(always)]
-    fn moved(&self, contact: usize, motion: &[Six]) -> Triple {
+    fn moved(&self, contact: usize, motion: &[[f64; N]]) -> Triple {
         let mut u = [0.0; 3];
         for reach in self.of(contact) {
             let q = &motion[reach.body as usize];
@@ -232,12 +232,12 @@ impl Reaches {
     }
 }
 
-impl Bodies {
+impl<const N: usize> Bodies<N> {
     /// Moves the bodies by forces, if they were alone.
     #[inline(always)]
     fn gather(&mut self, x: &[f64]) {
         self.motion.clear();
-        self.motion.resize(self.eases.len(), [0.0; 6]);
+        self.motion.resize(self.eases.len(), [0.0; N]);
         for k in 0..self.touches.len() {
             let x = triple(x, k);
             if x == [0.0; 3] {
@@ -273,18 +273,18 @@ impl Bodies {
 }
 
 vectorized! {
-    fn multiply(bodies: &mut Bodies, x: &[f64], y: &mut [f64]) = Bodies::multiply
+    fn multiply<const N: usize>(bodies: &mut Bodies<N>, x: &[f64], y: &mut [f64]) = Bodies::<N>::multiply
 }
 
 vectorized! {
-    fn load(bodies: &mut Bodies, softs: &[Block], slopes: &[Block]) -> bool = Bodies::load
+    fn load<const N: usize>(bodies: &mut Bodies<N>, softs: &[Block], slopes: &[Block]) -> bool = Bodies::<N>::load
 }
 
 vectorized! {
-    fn respond(bodies: &mut Bodies, slopes: &[Block], r: &mut [f64], tolerance: f64) -> Option<usize> = Bodies::respond_to
+    fn respond<const N: usize>(bodies: &mut Bodies<N>, slopes: &[Block], r: &mut [f64], tolerance: f64) -> Option<usize> = Bodies::<N>::respond_to
 }
 
-impl Response for Bodies {
+impl<const N: usize> Response for Bodies<N> {
     fn product(&mut self, x: &[f64], y: &mut [f64]) {
         multiply(self, x, y);
     }
@@ -295,7 +295,7 @@ impl Response for Bodies {
     }
 
     fn prepare(&mut self, softs: &[Block], slopes: &[Block]) -> bool {
-        load(self, softs, slopes)
+        load(self, softs, slopes) && self.factor.run()
     }
 
     fn respond(&mut self, slopes: &[Block], r: &mut [f64], tolerance: f64) -> Option<usize> {
@@ -303,21 +303,15 @@ impl Response for Bodies {
     }
 }
 
-impl Bodies {
+impl<const N: usize> Bodies<N> {
     /// Writes D x to y.
     #[inline(always)]
     fn multiply(&mut self, x: &[f64], y: &mut [f64]) {
         self.gather(x);
         for (q, ease) in self.motion.iter_mut().zip(&self.eases) {
             let turn = times(&ease.per_torque, &[q[3], q[4], q[5]]);
-            *q = [
-                q[0] * ease.per_force,
-                q[1] * ease.per_force,
-                q[2] * ease.per_force,
-                turn[0],
-                turn[1],
-                turn[2],
-            ];
+            q[..3].iter_mut().for_each(|q| *q *= ease.per_force);
+            q[3..6].copy_from_slice(&turn);
         }
         for (k, touch) in self.touches.iter().enumerate() {
             let u = self.reaches.moved(k, &self.motion);
@@ -335,14 +329,16 @@ impl Bodies {
         self.gains.clear();
         self.factor.reset();
         for (node, ease) in self.eases.iter().enumerate() {
-            let mut own = [0.0; 36];
+            let own = self.factor.block(node as u32, node as u32);
             for i in 0..3 {
-                own[7 * i] = 1.0 / ease.per_force;
+                own[i][i] = 1.0 / ease.per_force;
                 for j in 0..3 {
-                    own[6 * (3 + i) + 3 + j] = ease.inertia[3 * i + j];
+                    own[3 + j][3 + i] = ease.inertia[3 * i + j];
                 }
             }
-            self.factor.add(node as u32, node as u32, &own);
+            for i in 6..N {
+                own[i][i] = 1.0;
+            }
         }
         for (k, ((touch, y), z)) in self.touches.iter().zip(softs).zip(slopes).enumerate() {
             let mut eased = *y;
@@ -350,9 +346,10 @@ impl Bodies {
                 *eased += z * touch.soft[(e % 3).min(1)];
             }
             // One by minors would lose twice the digits of what is stiff along one direction only.
-            let Some(n) = pivoted_inverse::<3, 9>(&eased) else {
+            let Some(n) = pivoted_inverse(&[0, 1, 2].map(|i| triple(&eased, i))) else {
                 return false;
             };
+            let n = std::array::from_fn(|e| n[e / 3][e % 3]);
             let gain = product(&n, z);
             self.inverses.push(n);
             self.gains.push(gain);
@@ -364,11 +361,11 @@ impl Bodies {
                 .iter()
                 .flat_map(|a| bodies.iter().map(move |b| (a, b)))
             {
-                let block = squeezed(&to.gradient, &gain, &from.gradient);
-                self.factor.add(to.body, from.body, &block);
+                let block = self.factor.block(to.body, from.body);
+                add_squeezed(block, &to.gradient, &gain, &from.gradient);
             }
         }
-        self.factor.run()
+        true
     }
 
     /// Solves, and refines what that found.
@@ -407,26 +404,20 @@ impl Bodies {
     }
 }
 
-/// leftᵀ gain right.
+/// Adds leftᵀ gain right.
 #[inline(always)]
-fn squeezed(left: &[Six; 3], gain: &Block, right: &[Six; 3]) -> [f64; 36] {
-    let mut turned = [[0.0; 6]; 3];
-    for i in 0..3 {
-        for k in 0..3 {
-            for j in 0..6 {
-                turned[i][j] += gain[3 * i + k] * right[k][j];
-            }
+fn add_squeezed<const N: usize>(
+    block: &mut Columns<N>,
+    left: &[[f64; N]; 3],
+    gain: &Block,
+    right: &[[f64; N]; 3],
+) {
+    for (c, column) in block.iter_mut().enumerate() {
+        let [x, y, z] = times(gain, &[right[0][c], right[1][c], right[2][c]]);
+        for (r, target) in column.iter_mut().enumerate() {
+            *target += left[0][r] * x + left[1][r] * y + left[2][r] * z;
         }
     }
-    let mut out = [0.0; 36];
-    for i in 0..3 {
-        for r in 0..6 {
-            for c in 0..6 {
-                out[6 * r + c] += left[i][r] * turned[i][c];
-            }
-        }
-    }
-    out
 }
 
 #[inline(always)]

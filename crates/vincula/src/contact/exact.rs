@@ -6,12 +6,12 @@
 //! holds a body of the group, D is not written down: what bodies do is sparse
 //! (`vincula_blocks::cone::linked`).
 
-use vincula_blocks::cone::{ConeReport, Delassus, Linked, Splitting, Touch};
+use vincula_blocks::cone::{ConeReport, Delassus, Splitting};
 
-use super::movers::{ALONE, FIXED, Movers};
-use super::rows::{Arm, ContactRow};
+use super::linking::Links;
+use super::movers::{FIXED, Movers};
+use super::rows::ContactRow;
 use super::sweep::Violation;
-use super::ways::{UnitWays, Ways};
 use crate::math::small::plus_diagonal;
 use crate::math::union::Union;
 
@@ -36,28 +36,15 @@ pub(crate) struct Groups {
     acted: Vec<bool>,
     problem: Delassus,
     splitting: Splitting,
-    /// Groups of bodies, loose or in small mechanisms; these, and the place among them of each mover.
-    linked: Linked,
-    hands: Vec<Hand>,
-    places: Vec<u32>,
-    ways: Ways,
-}
-
-/// A loose body or a small mechanism that contacts push: its first body in the problem, and the ways in
-/// which a mechanism moves.
-#[derive(Clone, Copy, Debug)]
-struct Hand {
-    first: u32,
-    ways: Option<UnitWays>,
+    /// Groups of bodies, loose or in small mechanisms, and those of which most are pairs.
+    linked: Links<6>,
+    paired: Links<12>,
 }
 
 /// Contacts of a group at most that are solved as a dense problem where all else failed.
 const SMALL: usize = 100;
 /// Violation of a group at most that is left where others carry far larger forces.
 const ROUGH: f64 = 1e-2;
-
-/// No place.
-const NOWHERE: u32 = u32::MAX;
 
 /// How a group is solved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,13 +121,13 @@ impl Groups {
             let standing = members.iter().all(|k| rows[*k as usize].standing);
             let loose = members.iter().all(|k| rows[*k as usize].is_loose());
             let report = if way == Way::Newton && loose {
-                self.link(range.clone(), rows, movers);
+                let problem = self.linked.load(members, rows, movers);
                 let most = if standing {
                     MOST_LINKED[1]
                 } else {
                     MOST_LINKED[0]
                 };
-                (self.linked.plan() <= most).then(|| self.linked.solve(tolerance))
+                (problem.plan() <= most).then(|| problem.solve(tolerance))
             } else if members.len() <= if standing { many } else { few } {
                 Some(self.solve_group(range.clone(), rows, movers, way, tolerance))
             } else {
@@ -178,11 +165,17 @@ impl Groups {
                 continue;
             }
             let tolerance = (aim / own.scale()).clamp(accuracy, ROUGH);
-            self.link(range.clone(), rows, movers);
-            self.linked.plan();
-            let report = self.linked.settle(tolerance);
+            let members = &self.order[range.clone()];
+            let pairs = are_pairs(members, rows, movers);
+            let report = match pairs {
+                true => self.paired.settle(members, rows, movers, tolerance),
+                false => self.linked.settle(members, rows, movers, tolerance),
+            };
             count += report.sweeps + report.newton;
-            self.put(range.clone(), rows, movers, |groups| groups.linked.lambda());
+            self.put(range.clone(), rows, movers, |groups| match pairs {
+                true => groups.paired.lambda(),
+                false => groups.linked.lambda(),
+            });
             if report.residual > tolerance && range.len() <= SMALL {
                 let dense = self.solve_group(range.clone(), rows, movers, Way::Newton, tolerance);
                 count += dense.sweeps + dense.newton;
@@ -250,87 +243,16 @@ impl Groups {
             Way::Splitting => self.splitting.solve(problem, tolerance, 2000),
         }
     }
-
-    /// Makes the problem of a group of bodies that are loose, or answer together with their mechanisms.
-    fn link(&mut self, range: std::ops::Range<usize>, rows: &[ContactRow], movers: &Movers) {
-        self.linked.clear();
-        self.hands.clear();
-        self.ways.clear();
-        self.places.resize(movers.all.len(), NOWHERE);
-        for place in range.clone() {
-            let row = &rows[self.order[place] as usize];
-            let touch = Touch {
-                soft: row.soft,
-                mu: row.mu,
-                compliance: row.w[0] + row.w[4] + row.w[8],
-            };
-            self.linked
-                .add_touch(touch, row.slip(&movers.all), row.lambda);
-            for (arm, sign) in [(&row.a, -1.0), (&row.b, 1.0)] {
-                if arm.mover != FIXED {
-                    let hand = self.hand_of(arm.mover, movers);
-                    self.reach(hand, row, arm, sign);
-                }
-            }
-        }
-        for &k in &self.order[range] {
-            let row = &rows[k as usize];
-            for arm in [&row.a, &row.b].into_iter().filter(|a| a.mover != FIXED) {
-                self.places[together(arm.mover, movers)].fill(NOWHERE);
-            }
-        }
-    }
-
-    /// What a mover belongs to, which becomes part of the problem if it is none yet.
-    fn hand_of(&mut self, mover: u32, movers: &Movers) -> Hand {
-        if let Some(hand) = self.hands.get(self.places[mover as usize] as usize) {
-            return *hand;
-        }
-        let (first, place) = (self.linked.bodies(), self.hands.len() as u32);
-        self.places[together(mover, movers)].fill(place);
-        let body = &movers.all[mover as usize];
-        let ways = if body.cluster == ALONE {
-            self.linked.add_body(body.per_force, body.per_torque);
-            None
-        } else {
-            let ways = self.ways.add(movers.unit_of(mover), movers);
-            for _ in 0..ways.count.div_ceil(6) {
-                self.linked.add_ways();
-            }
-            Some(ways)
-        };
-        self.hands.push(Hand { first, ways });
-        Hand { first, ways }
-    }
-
-    /// Tells what moves one side of the last contact.
-    fn reach(&mut self, hand: Hand, row: &ContactRow, arm: &Arm, sign: f64) {
-        let Some(ways) = &hand.ways else {
-            let lever = arm.lever(&row.frame);
-            let gradient = [0, 1, 2].map(|i| {
-                let ([x, y, z], [a, b, c]) = (row.frame[i], lever[i]);
-                [x, y, z, a, b, c].map(|v| sign * v)
-            });
-            self.linked.add_reach(hand.first, gradient);
-            return;
-        };
-        for six in 0..ways.count.div_ceil(6) {
-            let mut gradient = [[0.0; 6]; 3];
-            for way in 6 * six..ways.count.min(6 * six + 6) {
-                let sway = self.ways.sway(ways, way, row, arm, sign);
-                for (axis, moved) in gradient.iter_mut().zip(sway) {
-                    axis[way as usize % 6] = moved;
-                }
-            }
-            self.linked.add_reach(hand.first + six, gradient);
-        }
-    }
 }
 
-/// The movers that answer together with one.
-fn together(mover: u32, movers: &Movers) -> std::ops::Range<usize> {
-    match movers.all[mover as usize].cluster {
-        ALONE => mover as usize..mover as usize + 1,
-        _ => movers.unit(movers.unit_of(mover)),
+/// Whether most of what contacts push are mechanisms of which they push several bodies.
+fn are_pairs(members: &[u32], rows: &[ContactRow], movers: &Movers) -> bool {
+    let (mut several, mut all) = (0, 0);
+    for row in members.iter().map(|k| &rows[*k as usize]) {
+        for arm in [&row.a, &row.b].into_iter().filter(|a| a.mover != FIXED) {
+            all += 1;
+            several += usize::from(movers.together_with(arm.mover).len() > 1);
+        }
     }
+    2 * several > all
 }

@@ -25,6 +25,7 @@ mod exact;
 mod flock;
 mod impact;
 mod leaf;
+mod linking;
 pub(crate) mod memory;
 pub(crate) mod movers;
 mod nets;

@@ -186,6 +186,14 @@ impl Movers {
         unit.first as usize..(unit.first + unit.count) as usize
     }
 
+    /// The movers that answer together with one.
+    pub fn together_with(&self, mover: u32) -> std::ops::Range<usize> {
+        match self.all[mover as usize].cluster {
+            ALONE => mover as usize..mover as usize + 1,
+            _ => self.unit(self.unit_of(mover)),
+        }
+    }
+
     /// Tells every mover its cluster.
     pub fn mark_clusters(&mut self) {
         for (index, cluster) in self.clusters.iter().enumerate() {

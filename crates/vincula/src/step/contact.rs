@@ -23,8 +23,9 @@ const ASTRAY: usize = 4;
 /// What a turn must leave of the disagreement at most to be a good one, and how many others are taken.
 const HALF: f64 = 0.5;
 const STUCK: usize = 3;
-/// Two disagreements that are the same, relative.
-const SAME: f64 = 0.01;
+/// Two disagreements that are the same, relative, and turns at most after which they come again.
+const SAME: f64 = 0.03;
+const PERIOD: usize = 6;
 /// What a turn must leave of the disagreement at most for another one to be taken.
 const CONTRACTION: f64 = 0.3;
 /// Disagreement of joints and the contacts of large mechanisms that is none, m, and the same in
@@ -143,7 +144,7 @@ pub(super) fn hold_apart(
     let (mut wrong, mut violation) = (0.0, None);
     let exact = work.stage.care() == Care::Exact;
     let (mut turn, mut changed, mut stuck) = (0, false, 0);
-    let mut offs = [f64::INFINITY; 2];
+    let mut offs = [f64::INFINITY; 2 * PERIOD];
     loop {
         report.sweeps += work.solve_contacts(turn > 0 && !changed);
         let crowd = usize::from(is_crowd(work.contacts.points.len()));
@@ -200,11 +201,11 @@ pub(super) fn hold_apart(
         let most = turns(work) + if changed { MORE_TURNS } else { 0 };
         // Where the step is linearised again anyway, the small change can wait for that.
         let waits = || !exact && is_open(work, left);
-        stuck += usize::from(!(off <= HALF * offs[1]));
+        stuck += usize::from(!(off <= HALF * offs[0]));
+        offs.rotate_right(1);
+        offs[0] = off;
         let helps = better || changed || (stuck <= STUCK && !is_accurate(work));
-        // A limit that opens and closes by turns would do so for ever.
-        let swings = accurate && changed && (off - offs[0]).abs() <= SAME * off && off <= offs[1];
-        offs = [offs[1], off];
+        let swings = accurate && swings(&offs);
         if turn >= most || !helps || swings || waits() {
             break;
         }
@@ -214,6 +215,15 @@ pub(super) fn hold_apart(
     let together = work.stage.movers.answer_together() || work.stage.care() != Care::Exact;
     let wrong = if together { wrong } else { 0.0 };
     Ok(Some(Held { wrong, violation }))
+}
+
+/// Whether disagreements, the last one first, come again and again, and the last is the least of them:
+/// limits that open and close by turns would do so for ever.
+fn swings(offs: &[f64; 2 * PERIOD]) -> bool {
+    let same = |a: f64, b: f64| (a - b).abs() <= SAME * a;
+    let again = |period: usize| (0..period).all(|k| same(offs[k], offs[k + period]));
+    let least = |period: usize| offs[..period].iter().all(|off| offs[0] <= *off);
+    (2..=PERIOD).any(|period| least(period) && again(period))
 }
 
 impl Workspace {

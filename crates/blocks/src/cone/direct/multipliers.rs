@@ -23,7 +23,7 @@ use super::{Direct, Response};
 use crate::cone::Triple;
 
 /// s: at first, at least, and at most.
-const SOFTNESS: [f64; 3] = [1e-2, 1e-5, 1.0];
+const SOFTNESS: [f64; 3] = [2e-2, 1e-5, 1.0];
 /// What s is multiplied by after a round of few steps, and after one that failed.
 const HARDER: f64 = 0.3;
 const SOFTER: f64 = 6.0;

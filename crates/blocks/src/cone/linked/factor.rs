@@ -1,37 +1,50 @@
-//! A sparse matrix of blocks of six by six with a symmetric pattern, and its factors L U.
+//! A sparse matrix of square blocks with a symmetric pattern, and its factors L U.
 //!
 //! Nodes are eliminated in the order of their degree, the smallest first, ties by number. No pivots
 //! are exchanged between blocks: with bodies that have inertia, and contacts that only push, the
 //! blocks on the diagonal stay regular.
 
-use super::Six;
+use pulp::{Arch, Simd, WithSimd};
+
+use super::products::subtract;
 
 /// No node, and the rank of one that is not eliminated yet.
 const NOTHING: u32 = u32::MAX;
 
-/// Six by six numbers, row-major.
-type Wide = [f64; 36];
+/// A block, column by column.
+pub(super) type Columns<const N: usize> = [[f64; N]; N];
 
-/// The factors, and the memory to find them, kept for reuse.
+/// Factors with the vectors of this processor.
+struct Run<'a, const N: usize>(&'a mut Factor<N>);
+
+impl<const N: usize> WithSimd for Run<'_, N> {
+    type Output = bool;
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> bool {
+        self.0.run_with(simd)
+    }
+}
+
+/// The factors of blocks of N by N, and the memory to find them, kept for reuse.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Factor {
+pub(super) struct Factor<const N: usize> {
     /// The node of each rank in the order of elimination, and the rank of each node.
     order: Vec<u32>,
     rank: Vec<u32>,
     /// Of each rank: the later ranks that it touches, ascending, from `starts[rank]` on.
     starts: Vec<usize>,
     later: Vec<u32>,
-    diagonal: Vec<Wide>,
+    diagonal: Vec<Columns<N>>,
     /// The blocks (later, rank) and (rank, later).
-    lower: Vec<Wide>,
-    upper: Vec<Wide>,
+    lower: Vec<Columns<N>>,
+    upper: Vec<Columns<N>>,
     /// Neighbours of each node that are not eliminated yet, ascending.
     around: Vec<Vec<u32>>,
     joined: Vec<u32>,
-    turned: Vec<Six>,
+    turned: Vec<[f64; N]>,
 }
 
-impl Factor {
+impl<const N: usize> Factor<N> {
     /// Finds an order and where blocks are going to be. Returns the products of blocks that factors
     /// take.
     pub fn plan(&mut self, nodes: usize, pairs: impl Iterator<Item = [u32; 2]>) -> usize {
@@ -100,15 +113,15 @@ impl Factor {
         let all = [&mut self.diagonal, &mut self.lower, &mut self.upper];
         for (blocks, size) in all.into_iter().zip(sizes) {
             blocks.clear();
-            blocks.resize(size, [0.0; 36]);
+            blocks.resize(size, [[0.0; N]; N]);
         }
     }
 
-    /// Adds to the block of two nodes, which must be planned.
+    /// The block of two nodes, which must be planned.
     #[inline(always)]
-    pub fn add(&mut self, row: u32, column: u32, block: &Wide) {
+    pub fn block(&mut self, row: u32, column: u32) -> &mut Columns<N> {
         let (i, j) = (self.rank[row as usize], self.rank[column as usize]);
-        let target = if i == j {
+        if i == j {
             &mut self.diagonal[i as usize]
         } else if i > j {
             let slot = self.slot(j, i);
@@ -116,9 +129,6 @@ impl Factor {
         } else {
             let slot = self.slot(i, j);
             &mut self.upper[slot]
-        };
-        for (t, b) in target.iter_mut().zip(block) {
-            *t += b;
         }
     }
 
@@ -130,31 +140,39 @@ impl Factor {
     }
 
     /// Factors. False if a block on the diagonal is singular.
-    #[inline(always)]
     pub fn run(&mut self) -> bool {
+        Arch::new().dispatch(Run(self))
+    }
+
+    #[inline(always)]
+    fn run_with<S: Simd>(&mut self, simd: S) -> bool {
         for k in 0..self.order.len() {
-            let Some(own) = pivoted_inverse::<6, 36>(&self.diagonal[k]) else {
+            let Some(own) = pivoted_inverse(&self.diagonal[k]) else {
                 return false;
             };
             self.diagonal[k] = own;
-            let range = self.starts[k]..self.starts[k + 1];
-            for slot in range.clone() {
-                self.lower[slot] = multiply(&self.lower[slot], &own);
+            let mut negative = own;
+            negative.iter_mut().flatten().for_each(|x| *x = -*x);
+            let (first, end) = (self.starts[k], self.starts[k + 1]);
+            let (lower, lower_ahead) = self.lower.split_at_mut(end);
+            let (upper, upper_ahead) = self.upper.split_at_mut(end);
+            for block in &mut lower[first..] {
+                let mut product = [[0.0; N]; N];
+                subtract(simd, &mut product, block, &negative);
+                *block = product;
             }
-            for s in range.clone() {
+            for s in first..end {
                 let i = self.later[s] as usize;
-                subtract(&mut self.diagonal[i], &self.lower[s], &self.upper[s]);
+                subtract(simd, &mut self.diagonal[i], &lower[s], &upper[s]);
                 // The others are all among what i touches, in the same order.
                 let mut at = self.starts[i];
-                for t in s + 1..range.end {
+                for t in s + 1..end {
                     let j = self.later[t];
                     while self.later[at] != j {
                         at += 1;
                     }
-                    let (l, u) = (self.lower[s], self.upper[t]);
-                    subtract(&mut self.upper[at], &l, &u);
-                    let (l, u) = (self.lower[t], self.upper[s]);
-                    subtract(&mut self.lower[at], &l, &u);
+                    subtract(simd, &mut upper_ahead[at - end], &lower[s], &upper[t]);
+                    subtract(simd, &mut lower_ahead[at - end], &lower[t], &upper[s]);
                 }
             }
         }
@@ -163,7 +181,7 @@ impl Factor {
 
     /// Overwrites the right-hand sides of all nodes by the solution.
     #[inline(always)]
-    pub fn solve(&mut self, x: &mut [Six]) {
+    pub fn solve(&mut self, x: &mut [[f64; N]]) {
         let Factor {
             order,
             starts,
@@ -187,76 +205,52 @@ impl Factor {
             for slot in starts[k]..starts[k + 1] {
                 take(&mut here, &upper[slot], &turned[later[slot] as usize]);
             }
-            turned[k] = [0.0; 6];
+            turned[k] = [0.0; N];
             take(&mut turned[k], &diagonal[k], &here.map(|v| -v));
             x[order[k] as usize] = turned[k];
         }
     }
 }
 
-/// a b.
-#[inline(always)]
-fn multiply(a: &Wide, b: &Wide) -> Wide {
-    let mut out = [0.0; 36];
-    for i in 0..6 {
-        for k in 0..6 {
-            let x = a[6 * i + k];
-            for j in 0..6 {
-                out[6 * i + j] += x * b[6 * k + j];
-            }
-        }
-    }
-    out
-}
-
-/// c −= a b.
-#[inline(always)]
-fn subtract(c: &mut Wide, a: &Wide, b: &Wide) {
-    for i in 0..6 {
-        for k in 0..6 {
-            let x = a[6 * i + k];
-            for j in 0..6 {
-                c[6 * i + j] -= x * b[6 * k + j];
-            }
-        }
-    }
-}
-
 /// y −= a x.
 #[inline(always)]
-fn take(y: &mut Six, a: &Wide, x: &Six) {
-    for (y, row) in y.iter_mut().zip(a.chunks_exact(6)) {
-        *y -= row.iter().zip(x).map(|(a, x)| a * x).sum::<f64>();
+fn take<const N: usize>(y: &mut [f64; N], a: &Columns<N>, x: &[f64; N]) {
+    for (column, x) in a.iter().zip(x) {
+        for (y, a) in y.iter_mut().zip(column) {
+            *y -= a * x;
+        }
     }
 }
 
-/// The inverse of a matrix of N by N by Gauss–Jordan with partial pivoting.
+/// The inverse of a matrix by Gauss–Jordan with partial pivoting; of columns as of rows.
 #[inline(always)]
-pub(super) fn pivoted_inverse<const N: usize, const ENTRIES: usize>(
-    a: &[f64; ENTRIES],
-) -> Option<[f64; ENTRIES]> {
+pub(super) fn pivoted_inverse<const N: usize>(a: &Columns<N>) -> Option<Columns<N>> {
     let mut a = *a;
-    let mut out: [f64; ENTRIES] = std::array::from_fn(|e| if e % (N + 1) == 0 { 1.0 } else { 0.0 });
+    let mut out = [[0.0; N]; N];
+    for (k, row) in out.iter_mut().enumerate() {
+        row[k] = 1.0;
+    }
     for k in 0..N {
-        let size = |i: usize| a[N * i + k].abs();
-        let best = (k..N).fold(k, |b, i| if size(i) > size(b) { i } else { b });
-        let per_pivot = 1.0 / a[N * best + k];
+        let best = (k..N).fold(k, |b, i| match a[i][k].abs() > a[b][k].abs() {
+            true => i,
+            false => b,
+        });
+        let per_pivot = 1.0 / a[best][k];
         if !per_pivot.is_finite() {
             return None;
         }
+        a.swap(k, best);
+        out.swap(k, best);
         for j in 0..N {
-            a.swap(N * k + j, N * best + j);
-            out.swap(N * k + j, N * best + j);
+            a[k][j] *= per_pivot;
+            out[k][j] *= per_pivot;
         }
-        for j in 0..N {
-            a[N * k + j] *= per_pivot;
-            out[N * k + j] *= per_pivot;
-        }
+        let (pivot, found) = (a[k], out[k]);
         for i in (0..N).filter(|i| *i != k) {
-            let factor = a[N * i + k];
+            let factor = a[i][k];
             for j in 0..N {
-                a[N * i + j] -= factor * a[N * k + j];
-                out[N * i + j] -= factor * out[N * k + j];
+                a[i][j] -= factor * pivot[j];
+                out[i][j] -= factor * found[j];
             }
         }
     }

@@ -5,7 +5,7 @@ use super::super::tests::random;
 use super::*;
 
 /// Layers of bodies on each other and on something fixed; and the same as a dense problem.
-fn problem(seed: &mut u64, bodies: usize) -> (Linked, Delassus) {
+fn problem<const N: usize>(seed: &mut u64, bodies: usize) -> (Linked<N>, Delassus) {
     let mut linked = Linked::default();
     for _ in 0..bodies {
         let g: Vec<f64> = (0..9).map(|_| random(seed)).collect();
@@ -16,10 +16,10 @@ fn problem(seed: &mut u64, bodies: usize) -> (Linked, Delassus) {
         });
         linked.add_body(1.0 + 0.5 * random(seed), per_torque);
     }
-    // The first body lies on a mechanism that moves in twelve ways.
+    // The first body lies on a mechanism that moves in two times N ways.
     linked.add_ways();
     linked.add_ways();
-    let mut sides: Vec<Vec<(u32, [Six; 3])>> = Vec::new();
+    let mut sides: Vec<Vec<(u32, [[f64; N]; 3])>> = Vec::new();
     let mut softs = Vec::new();
     for body in 0..bodies as u32 {
         for corner in 0..1 + body % 3 {
@@ -28,8 +28,7 @@ fn problem(seed: &mut u64, bodies: usize) -> (Linked, Delassus) {
                 1 => vec![],
                 _ => vec![body - 1 - corner % 2],
             };
-            let mut draw =
-                || -> [Six; 3] { std::array::from_fn(|_| std::array::from_fn(|_| random(seed))) };
+            let mut draw = || std::array::from_fn(|_| std::array::from_fn(|_| random(seed)));
             let both = below.into_iter().chain([body]);
             sides.push(both.map(|body| (body, draw())).collect());
             softs.push(if corner == 1 { [0.1, 0.05] } else { [0.0; 2] });
@@ -40,7 +39,7 @@ fn problem(seed: &mut u64, bodies: usize) -> (Linked, Delassus) {
         mu,
         compliance,
     };
-    let add = |linked: &mut Linked, k: usize, touch: Touch, slip: Triple| {
+    let add = |linked: &mut Linked<N>, k: usize, touch: Touch, slip: Triple| {
         linked.add_touch(touch, slip, [0.0; 3]);
         for (body, gradient) in &sides[k] {
             linked.add_reach(*body, *gradient);
@@ -78,24 +77,26 @@ fn problem(seed: &mut u64, bodies: usize) -> (Linked, Delassus) {
 
 #[test]
 fn it_finds_what_a_dense_solve_finds() {
-    finds_what_a_dense_solve_finds(23, |linked| linked.solve(1e-9));
+    finds_what_a_dense_solve_finds::<6>(23, |linked| linked.solve(1e-9));
+    finds_what_a_dense_solve_finds::<12>(28, |linked| linked.solve(1e-9));
 }
 
 #[test]
 fn settling_finds_what_a_dense_solve_finds() {
-    finds_what_a_dense_solve_finds(27, |linked| linked.settle(1e-9));
+    finds_what_a_dense_solve_finds::<6>(27, |linked| linked.settle(1e-9));
+    finds_what_a_dense_solve_finds::<12>(29, |linked| linked.settle(1e-9));
 }
 
 #[test]
 fn multipliers_find_what_a_dense_solve_finds() {
-    finds_what_a_dense_solve_finds(24, |linked| {
+    finds_what_a_dense_solve_finds::<6>(24, |linked| {
         linked.law.settle(&mut linked.bodies, 1e-9, 400)
     });
 }
 
 #[test]
 fn turns_find_what_a_dense_solve_finds() {
-    finds_what_a_dense_solve_finds(25, |linked| {
+    finds_what_a_dense_solve_finds::<6>(25, |linked| {
         let Linked { law, bodies } = linked;
         // They end where they do not lead far any more, and lead on from there.
         let again = (0..1_000).map(|_| law.turn_with(bodies, 1e-9, (0.05, 1_000)));
@@ -106,7 +107,7 @@ fn turns_find_what_a_dense_solve_finds() {
 
 #[test]
 fn others_go_on_from_where_turns_lead() {
-    finds_what_a_dense_solve_finds(26, |linked| {
+    finds_what_a_dense_solve_finds::<6>(26, |linked| {
         let Linked { law, bodies } = linked;
         law.turn_with(bodies, 1e-9, (0.05, 1));
         law.settle(bodies, 1e-9, 400)
@@ -115,7 +116,7 @@ fn others_go_on_from_where_turns_lead() {
 
 #[test]
 fn a_body_that_cannot_turn_leaves_forces_finite() {
-    let mut linked = Linked::default();
+    let mut linked = Linked::<6>::default();
     linked.add_body(1.0, [0.0; 9]);
     let touch = Touch {
         soft: [0.0; 2],
@@ -134,7 +135,10 @@ fn a_body_that_cannot_turn_leaves_forces_finite() {
     }
 }
 
-fn finds_what_a_dense_solve_finds(mut seed: u64, solve: impl Fn(&mut Linked) -> ConeReport) {
+fn finds_what_a_dense_solve_finds<const N: usize>(
+    mut seed: u64,
+    solve: impl Fn(&mut Linked<N>) -> ConeReport,
+) {
     let mut states = [0; 3];
     for case in 0..60 {
         let (mut linked, mut dense) = problem(&mut seed, 2 + case % 9);

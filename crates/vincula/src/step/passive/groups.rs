@@ -144,16 +144,13 @@ pub(super) fn find(model: &Model, control: &Control, work: &mut Workspace) -> bo
         ..
     } = work;
     let (fabric, groups) = (&passive.fabric, &mut passive.groups);
-    let points = contacts.points.iter().enumerate();
-    let mut acting = points
-        .filter(|(k, _)| stage.acts(*k))
-        .map(|(_, point)| point);
-    let Some(first) = acting.next() else {
+    let points = || contacts.points.iter().enumerate();
+    if !points().any(|(k, point)| !returns(point) && stage.acts(k)) {
         return false;
-    };
+    }
     groups.sets.reset(fabric.always.len());
     groups.lots.clone_from(&fabric.always);
-    for point in std::iter::once(first).chain(acting) {
+    for (_, point) in points().filter(|(k, _)| stage.acts(*k)) {
         groups.touch(fabric, model, control, point);
     }
     groups.feed(fabric, model, control);
@@ -168,10 +165,7 @@ impl Groups {
         let lot = Lot {
             touched: true,
             tied: point.a.is_none() || point.b.is_none(),
-            // A contact that bounces or gives way returns what it took earlier.
-            fed: point.restitution > 0.0
-                || point.compliance > 0.0
-                || [point.collider_a, point.collider_b].into_iter().any(moved),
+            fed: returns(point) || [point.collider_a, point.collider_b].into_iter().any(moved),
         };
         let of = |body: BodyId| fabric.mechanism[body.index()];
         for body in [point.a, point.b].into_iter().flatten() {
@@ -213,6 +207,11 @@ impl Groups {
         }
         any
     }
+}
+
+/// Whether a contact bounces or gives way: it returns what it took earlier.
+fn returns(point: &ContactPoint) -> bool {
+    point.restitution > 0.0 || point.compliance > 0.0
 }
 
 /// Whether the user moves a collider, or has moved it.
