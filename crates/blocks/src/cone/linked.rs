@@ -412,10 +412,17 @@ fn add_squeezed<const N: usize>(
     gain: &Block,
     right: &[[f64; N]; 3],
 ) {
-    for (c, column) in block.iter_mut().enumerate() {
-        let [x, y, z] = times(gain, &[right[0][c], right[1][c], right[2][c]]);
-        for (r, target) in column.iter_mut().enumerate() {
-            *target += left[0][r] * x + left[1][r] * y + left[2][r] * z;
+    let mut turned = [[0.0; N]; 3];
+    for i in 0..3 {
+        for j in 0..N {
+            let (x, y, z) = (right[0][j], right[1][j], right[2][j]);
+            turned[i][j] = gain[3 * i] * x + gain[3 * i + 1] * y + gain[3 * i + 2] * z;
+        }
+    }
+    for j in 0..N {
+        let (x, y, z) = (turned[0][j], turned[1][j], turned[2][j]);
+        for i in 0..N {
+            block[j][i] += left[0][i] * x + left[1][i] * y + left[2][i] * z;
         }
     }
 }

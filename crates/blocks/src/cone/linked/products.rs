@@ -16,25 +16,32 @@ pub(super) fn subtract<S: Simd, const N: usize>(
     a: &Columns<N>,
     b: &Columns<N>,
 ) {
+    if N % S::F64_LANES != 0 {
+        subtract_plainly(c, a, b);
+        return;
+    }
     let whole = N / S::F64_LANES;
-    let mut first = 0;
-    while first < whole {
+    for first in (0..whole).step_by(REGISTERS) {
         match whole - first {
             1 => subtract_rows::<S, N, 1>(simd, c, a, b, first),
             2 => subtract_rows::<S, N, 2>(simd, c, a, b, first),
             _ => subtract_rows::<S, N, REGISTERS>(simd, c, a, b, first),
         }
-        first += REGISTERS;
     }
-    // What fills no register.
-    for (c, b) in c.iter_mut().zip(b) {
-        for i in whole * S::F64_LANES..N {
-            let mut sum = c[i];
-            for k in 0..N {
-                sum -= a[k][i] * b[k];
+}
+
+/// The same where columns do not fill registers.
+#[inline(always)]
+fn subtract_plainly<const N: usize>(c: &mut Columns<N>, a: &Columns<N>, b: &Columns<N>) {
+    for j in 0..N {
+        let mut sums = c[j];
+        for k in 0..N {
+            let x = b[j][k];
+            for i in 0..N {
+                sums[i] -= a[k][i] * x;
             }
-            c[i] = sum;
         }
+        c[j] = sums;
     }
 }
 
