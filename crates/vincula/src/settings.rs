@@ -46,9 +46,9 @@ pub struct Settings {
     /// Whether loose bodies that lie still together fall asleep: they are neither looked at nor
     /// moved until something touches them. Off by default.
     pub sleeping: bool,
-    /// Whether what touches, without restitution and drives, is kept from gaining energy: what a step of
-    /// `tempered` or `rattle` adds to the energy of bodies that hang together by contacts and joints is
-    /// taken out of their relative motion. On by default.
+    /// Whether what touches or hangs together, without restitution and drives, is kept from gaining energy in a
+    /// world with colliders: what a step of `tempered` or `rattle` adds to the energy of bodies that hang
+    /// together by contacts and joints is taken out of their relative motion. On by default.
     pub passive: bool,
     /// Vector instructions; the best available by default.
     pub level: Level,

@@ -7,11 +7,9 @@
 //! moved out of an overlap is lifted. That is below 5e-9 of the start in 20 heaps of loose bodies, and in 60 others.
 //!
 //! Where joints hold the bodies, one that swings stands still for a step where it turns round, and what the
-//! step gains there stays: 2e-7 of the start in 24 courses. In 136 others so does what one linearisation took for
-//! strain in a blow, where that is more than the energy of motion: 6e-3 in the worst. In flight, where nothing
-//! touches, the integrator is as it is. Arms of a few centimetres that turn by half a radian in a step, or that a
-//! blow has left strained, gain up to 4e-3 in a step, mostly after they have lost more in the one before; and strain that
-//! turns into motion, which is not counted in the rise over earlier values, makes it up to 1.2 %.
+//! step gains there stays: 1e-6 of the start in 64 courses. Of 400 courses nine rise by more than 1e-6 over any
+//! earlier value, and the worst by 1.4e-5: bodies at rest there too. What a blow on jointed bodies leaves as strain
+//! beyond the energy of motion is found by shorter steps.
 
 mod common;
 mod contact_worlds;
@@ -216,25 +214,27 @@ fn few_contacts_meet_the_law_by_default() {
 }
 
 #[test]
-fn joined_bodies_gain_hardly_anything_where_they_touch_and_little_in_flight() {
+fn joined_bodies_gain_hardly_anything() {
     for (integrator, h) in [(Integrator::Tempered, 0.01), (Integrator::Rattle, 0.002)] {
-        for seed in 0..12 {
+        for seed in 0..32 {
             let settings = Settings::with_integrator(integrator);
-            let course = run(&joined(seed, 8), settings, [h, 1.5], mechanical);
+            let course = run(&joined(seed, 8), settings, [h, 1.5], Energy::total);
             println!("{integrator}, world {seed}: {course:?}");
+            let most = [course.gain.0, course.touched.0, course.apart.0];
             assert!(
-                course.touched.0 < 3e-7,
-                "{integrator}, world {seed}: {course:?}"
-            );
-            assert!(
-                course.apart.0 < 0.004,
-                "{integrator}, world {seed}: {course:?}"
-            );
-            assert!(
-                course.gain.0 < 0.02,
+                most.iter().all(|gain| *gain < 2e-6),
                 "{integrator}, world {seed}: {course:?}"
             );
         }
+    }
+}
+
+#[test]
+fn a_blow_that_leaves_more_strain_than_motion_is_taken_in_parts() {
+    for (integrator, h) in [(Integrator::Tempered, 0.01), (Integrator::Rattle, 0.002)] {
+        let settings = Settings::with_integrator(integrator);
+        let course = run(&joined(61, 8), settings, [h, 1.5], Energy::total);
+        assert!(course.gain.0 < 1e-10, "{integrator}: {course:?}");
     }
 }
 

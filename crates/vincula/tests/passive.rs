@@ -77,7 +77,8 @@ fn momentum_of_what_floats_is_kept() {
     let mut acted = 0;
     for seed in 0..100 {
         let (changed, steps) = momentum_changed(&collision(seed));
-        assert!(changed < 1e-12, "world {seed}: {changed:e}");
+        // Of strained bodies it is measured on the rotation nearest to A, and kept on A.
+        assert!(changed < 1e-10, "world {seed}: {changed:e}");
         acted += steps;
     }
     assert!(acted > 0);

@@ -49,6 +49,9 @@ pub(super) fn or_in_halves(
 }
 
 fn is_astray(report: &StepReport, work: &Workspace) -> bool {
+    if work.passive.failed() {
+        return true;
+    }
     if !work.stage.holds_any() {
         return false;
     }

@@ -1,9 +1,9 @@
 //! Energy that grows where nothing feeds it is taken out again.
 //!
-//! Contacts and joints do no work, but a step of finite length lets the energy of bodies that touch
+//! Contacts and joints do no work, but a step of finite length lets the energy of what they hold
 //! grow a little: moving out of an overlap lifts what lies above, arms turn within a step, a blow is
-//! followed by few linearisations. For a *group*, bodies that hang together by contacts that push
-//! and by joints, let δ be what its energy has gained in the step,
+//! followed by few linearisations. In a world where something may touch, let δ be what the energy of a
+//! *group*, bodies that hang together by contacts that push and by joints, has gained in the step,
 //!
 //! ```text
 //! E = Σ ½ m |v|² + ½ tr(Ȧ S Ȧᵀ) − m g·t + strain + springs along joints + penalty ground
@@ -18,7 +18,11 @@
 //! ```
 //!
 //! takes out δ. It keeps momentum, the rates that joints and contacts allow, and the direction of
-//! every slip. What does not touch, and what something feeds, is left alone.
+//! every slip. Loose bodies in flight, which keep their energy by themselves, and what something feeds are
+//! left alone.
+//!
+//! A blow on jointed bodies may leave more strain than there is motion to take it from. Then shorter steps
+//! follow the blow (`parts.rs`).
 //!
 //! The error of a step goes up and down, and would be a brake if only its way up were taken out. So what
 //! is taken is lent: where a later step loses energy, as much of it is given back, by s > 1. No
@@ -35,6 +39,9 @@ use crate::model::{BodyId, Control, Model, State};
 use fabric::Fabric;
 use groups::Groups;
 
+/// What is left at most of a gain, relative to how the group moves, before the step is made again in parts.
+const LEFT: f64 = 1e-4;
+
 /// Who hangs together, and what became of its energy in the last step.
 #[derive(Debug, Default)]
 pub(crate) struct Passive {
@@ -42,6 +49,8 @@ pub(crate) struct Passive {
     groups: Groups,
     /// What is lent at the end of the step, by body, J.
     lent: Vec<f64>,
+    /// What a group gained at most that could not be taken from it, relative to how it moves.
+    left: f64,
 }
 
 impl Passive {
@@ -54,7 +63,14 @@ impl Passive {
             fabric: Fabric::new(model),
             groups: Groups::new(model.lenders()),
             lent: vec![0.0; model.lenders()],
+            left: 0.0,
         }
+    }
+
+    /// Whether a group gained in the last step what could not be taken from its motion, so that shorter steps
+    /// are worth their time.
+    pub fn failed(&self) -> bool {
+        self.left > LEFT
     }
 
     /// What is lent at the end of the step, by body, J.
@@ -79,6 +95,7 @@ pub(super) fn keep_passive(
     work: &mut Workspace,
 ) -> bool {
     work.passive.groups.forget();
+    work.passive.left = 0.0;
     // With other integrators a rotation strains, which is no gain. Of long chains that are streamed
     // past, not every link is looked at.
     let settings = &work.settings;

@@ -3,6 +3,7 @@
 
 use glam::DVec3;
 
+use crate::contact::Carrier;
 use crate::joint::Side;
 use crate::joint::axis::{AxisLaw, Drive};
 use crate::math::lanes::{LANES, Lane, place};
@@ -32,8 +33,9 @@ impl ActingAxis {
 /// What is known of bodies that hang together.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Lot {
-    /// Whether a contact pushes one of them.
-    pub touched: bool,
+    /// Whether a contact pushes one of them, or joints hold them and one may touch something. What flies
+    /// freely keeps its energy by itself.
+    pub held: bool,
     /// Whether something that stands still holds them.
     pub tied: bool,
     /// Whether something may do work on them.
@@ -42,7 +44,7 @@ pub(super) struct Lot {
 
 impl Lot {
     pub fn add(&mut self, other: Lot) {
-        self.touched |= other.touched;
+        self.held |= other.held;
         self.tied |= other.tied;
         self.fed |= other.fed;
     }
@@ -60,6 +62,8 @@ pub(super) struct Fabric {
     pub couplings: Vec<u32>,
     /// Of each mechanism, what holds and feeds it in every step.
     pub always: Vec<Lot>,
+    /// Whether joints hold anything that may touch something.
+    pub holds: bool,
 }
 
 impl Fabric {
@@ -112,11 +116,20 @@ impl Fabric {
     }
 
     fn note_joints(&mut self, model: &Model) {
+        let mut collides = vec![false; self.always.len()];
+        for collider in model.colliders() {
+            if let Carrier::Body(body) = collider.carrier {
+                collides[self.mechanism[body.index()] as usize] = true;
+            }
+        }
         for (index, joint) in model.joints.iter().enumerate() {
             let (Some(mechanism), tied) = self.held_by(&[&joint.a, &joint.b]) else {
                 continue;
             };
-            self.always[mechanism as usize].tied |= tied;
+            let lot = &mut self.always[mechanism as usize];
+            lot.tied |= tied;
+            lot.held |= collides[mechanism as usize];
+            self.holds |= lot.held;
             for (k, axis) in joint.axes.iter().enumerate() {
                 if axis.law.is_idle() {
                     continue;

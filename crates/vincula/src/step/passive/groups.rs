@@ -1,4 +1,4 @@
-//! Groups: mechanisms that contacts which push join in a step, each known by its least mechanism.
+//! Groups: mechanisms, joined by contacts that push in a step, each known by its least mechanism.
 
 use super::fabric::{Fabric, Lot};
 use crate::contact::{Carrier, ContactPoint};
@@ -17,6 +17,8 @@ pub(super) struct Gain {
     pub rise: f64,
     /// Rise below which it may be rounding.
     pub noise: f64,
+    /// What gravity does over the size of the bodies.
+    pub lift: f64,
     /// What was taken from it in earlier steps.
     pub lent: f64,
 }
@@ -42,8 +44,9 @@ pub(super) struct Gainer {
     pub spin: V3,
     /// Angular velocity of the whole, rad/s.
     pub omega: V3,
-    /// What relative velocities are multiplied by.
+    /// What relative velocities are multiplied by, and what that takes from their energy, J.
     pub factor: f64,
+    pub taken: f64,
     /// The part of what was lent that stays so.
     pub kept: f64,
 }
@@ -81,11 +84,11 @@ impl Groups {
         self.gainers.clear();
     }
 
-    /// The group of a mechanism, if it is of those that contacts push and nothing feeds.
+    /// The group of a mechanism, if joints or contacts hold it and nothing feeds it.
     pub fn counted(&self, mechanism: u32) -> Option<usize> {
         let group = self.sets.known(mechanism) as usize;
         let lot = &self.lots[group];
-        (lot.touched && !lot.fed).then_some(group)
+        (lot.held && !lot.fed).then_some(group)
     }
 
     /// What the group of a mechanism gained, if it counts.
@@ -135,7 +138,7 @@ impl Groups {
     }
 }
 
-/// Finds the groups of the step. Returns whether there are any that contacts push and nothing feeds.
+/// Finds the groups of the step. Returns whether there are any that joints or contacts hold and nothing feeds.
 pub(super) fn find(model: &Model, control: &Control, work: &mut Workspace) -> bool {
     let Workspace {
         passive,
@@ -145,7 +148,8 @@ pub(super) fn find(model: &Model, control: &Control, work: &mut Workspace) -> bo
     } = work;
     let (fabric, groups) = (&passive.fabric, &mut passive.groups);
     let points = || contacts.points.iter().enumerate();
-    if !points().any(|(k, point)| !returns(point) && stage.acts(k)) {
+    let pushed = || points().any(|(k, point)| !returns(point) && stage.acts(k));
+    if !fabric.holds && !pushed() {
         return false;
     }
     groups.sets.reset(fabric.always.len());
@@ -163,7 +167,7 @@ impl Groups {
         let frames = !control.frames.is_empty();
         let moved = |c: ColliderId| frames && is_moved(model, control, c);
         let lot = Lot {
-            touched: true,
+            held: true,
             tied: point.a.is_none() || point.b.is_none(),
             fed: returns(point) || [point.collider_a, point.collider_b].into_iter().any(moved),
         };
@@ -203,7 +207,7 @@ impl Groups {
         for (mechanism, head) in self.sets.heads().iter().enumerate() {
             let lot = self.lots[mechanism];
             self.lots[*head as usize].add(lot);
-            any |= lot.touched && !lot.fed;
+            any |= lot.held && !lot.fed;
         }
         any
     }

@@ -27,6 +27,7 @@ struct Gains {
     kinetic: Lane,
     rise: Lane,
     noise: Lane,
+    lift: Lane,
 }
 
 /// Adds up what bodies and springs gain, for each group that counts.
@@ -80,13 +81,15 @@ fn gain_lanes(
 ) {
     for lane in 0..LANES {
         let (mass, second): (f64, V3) = (params.mass[lane], gather(&params.second, lane));
-        let (mut rise, mut kinetic, mut noise) = (0.0, 0.0, 0.0);
+        let (mut rise, mut kinetic, mut noise, mut lift) = (0.0, 0.0, 0.0, 0.0);
+        let size = ((second[0] + second[1] + second[2]) / mass).sqrt();
         for k in 0..3 {
             let (before, after) = (past.v[k][lane], next.v[k][lane]);
             let force = mass * pull[k][lane];
             let work = force * (next.t[k][lane] - past.t[k][lane]);
             rise += 0.5 * mass * ((after - before) * (after + before)) - work;
             kinetic += 0.5 * mass * (after * after);
+            lift += force.abs() * size;
             noise += NOISE * work.abs() + PLACE_NOISE * (force * next.t[k][lane]).abs();
         }
         for k in 0..9 {
@@ -97,6 +100,7 @@ fn gain_lanes(
         gains.rise[lane] = rise;
         gains.kinetic[lane] = kinetic;
         gains.noise[lane] = noise + NOISE * kinetic;
+        gains.lift[lane] = lift;
     }
 }
 
@@ -105,6 +109,7 @@ impl Gains {
         kinetic: [0.0; LANES],
         rise: [0.0; LANES],
         noise: [0.0; LANES],
+        lift: [0.0; LANES],
     };
 
     /// Adds what strain stores. Bodies in blocks without joints have none.
@@ -134,6 +139,7 @@ impl Gains {
         gain.kinetic += self.kinetic[lane];
         gain.rise += self.rise[lane];
         gain.noise += self.noise[lane];
+        gain.lift += self.lift[lane];
     }
 }
 

@@ -56,6 +56,7 @@ pub(super) fn settle(model: &Model, work: &mut Workspace) {
         fabric,
         groups,
         lent,
+        left,
     } = &mut work.passive;
     let next = &mut work.next;
     if groups.gainers.iter().any(|gainer| !gainer.tied) {
@@ -71,11 +72,13 @@ pub(super) fn settle(model: &Model, work: &mut Workspace) {
     groups.gainers.iter_mut().for_each(Gainer::find_factor);
     for_each(groups, &fabric.mechanism, |body, group| {
         let taken = group.slow(&Motion::of(&model.params, next, body), next, body);
+        group.taken += taken;
         lent[body] = match group.gain.rise > 0.0 {
             true => lent[body] + taken,
             false => lent[body] * group.kept,
         };
     });
+    *left = groups.gainers.iter().map(Gainer::left).fold(0.0, f64::max);
 }
 
 /// Visits the bodies of groups whose motion is to change.
@@ -88,6 +91,16 @@ fn for_each(groups: &mut Groups, mechanism: &[u32], mut visit: impl FnMut(usize,
 }
 
 impl Gainer {
+    /// What was gained and could not be taken, as a part of the energy of motion and of what gravity does over
+    /// the size of the bodies.
+    fn left(&self) -> f64 {
+        let left = self.gain.rise - self.taken;
+        match left > self.gain.noise {
+            true => left / (self.gain.kinetic + self.gain.lift),
+            false => 0.0,
+        }
+    }
+
     /// Adds mass, mass times place and momentum.
     fn add_mass(&mut self, body: &Motion) {
         self.mass += body.mass;
