@@ -13,6 +13,7 @@ pub struct Progress {
     begin: Instant,
     shown: Instant,
     h: f64,
+    steps: usize,
 }
 
 impl Progress {
@@ -33,6 +34,7 @@ impl Progress {
             begin,
             shown: begin,
             h,
+            steps,
         }
     }
 
@@ -46,14 +48,49 @@ impl Progress {
         let rate = done as f64 / (now - self.begin).as_secs_f64();
         self.bar.set_position(done as u64);
         self.bar.set_message(format!(
-            "t = {:.2} s   {rate:.0} steps/s   {:.3} × real time",
+            "t = {:.2} s   {}   {:.3} × real time   {} left",
             done as f64 * self.h,
-            rate * self.h
+            pace(rate),
+            rate * self.h,
+            remaining(self.steps.saturating_sub(done) as f64 / rate)
         ));
     }
 
     /// Removes the bar.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// Steps a second, or seconds a step where these are long.
+fn pace(rate: f64) -> String {
+    match rate >= 2.0 {
+        true => format!("{rate:.0} steps/s"),
+        false => format!("{:.1} s/step", 1.0 / rate),
+    }
+}
+
+/// A time that is left, s, in words.
+fn remaining(seconds: f64) -> String {
+    match seconds {
+        s if !s.is_finite() => "unknown".to_owned(),
+        s if s < 90.0 => format!("{s:.0} s"),
+        s if s < 5400.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_and_fast_runs_are_told_in_units_that_fit() {
+        assert_eq!(
+            (pace(250.0), pace(0.4)),
+            ("250 steps/s".into(), "2.5 s/step".into())
+        );
+        let told = [12.0, 600.0, 7200.0, f64::INFINITY].map(remaining);
+        assert_eq!(told, ["12 s", "10 min", "2.0 h", "unknown"]);
     }
 }
