@@ -36,6 +36,8 @@ pub(super) struct Lot {
     /// Whether a contact pushes one of them, or joints hold them and one may touch something. What flies
     /// freely keeps its energy by itself.
     pub held: bool,
+    /// Whether a contact pushes one of them.
+    pub pushed: bool,
     /// Whether something that stands still holds them.
     pub tied: bool,
     /// Whether something may do work on them.
@@ -45,6 +47,7 @@ pub(super) struct Lot {
 impl Lot {
     pub fn add(&mut self, other: Lot) {
         self.held |= other.held;
+        self.pushed |= other.pushed;
         self.tied |= other.tied;
         self.fed |= other.fed;
     }

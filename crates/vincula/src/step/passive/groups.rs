@@ -35,6 +35,7 @@ impl Gain {
 pub(super) struct Gainer {
     pub gain: Gain,
     pub tied: bool,
+    pub pushed: bool,
     /// Mass, kg, centre, m, and its velocity, m/s.
     pub mass: f64,
     pub center: V3,
@@ -127,6 +128,7 @@ impl Groups {
                     self.gainers.push(Gainer {
                         gain: self.gains[group],
                         tied: self.lots[group].tied,
+                        pushed: self.lots[group].pushed,
                         ..Gainer::default()
                     });
                     self.gainers.len() as u32 - 1
@@ -168,6 +170,7 @@ impl Groups {
         let moved = |c: ColliderId| frames && is_moved(model, control, c);
         let lot = Lot {
             held: true,
+            pushed: true,
             tied: point.a.is_none() || point.b.is_none(),
             fed: returns(point) || [point.collider_a, point.collider_b].into_iter().any(moved),
         };

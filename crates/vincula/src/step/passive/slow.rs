@@ -9,6 +9,7 @@
 
 use super::Passive;
 use super::groups::{Gain, Gainer, Groups};
+use crate::contact::stage::is_crowd;
 use crate::math::lanes::{gather, place, scatter};
 use crate::math::small::*;
 use crate::model::{Model, ParamBlock, StateBlock};
@@ -78,7 +79,10 @@ pub(super) fn settle(model: &Model, work: &mut Workspace) {
             false => lent[body] * group.kept,
         };
     });
-    *left = groups.gainers.iter().map(Gainer::left).fold(0.0, f64::max);
+    // Shorter steps for one that flies beside a crowd would cost more than they are worth.
+    let crowd = is_crowd(work.contacts.points.len());
+    let looked_at = groups.gainers.iter().filter(|g| g.pushed || !crowd);
+    *left = looked_at.map(Gainer::left).fold(0.0, f64::max);
 }
 
 /// Visits the bodies of groups whose motion is to change.
