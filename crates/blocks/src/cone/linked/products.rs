@@ -16,7 +16,7 @@ pub(super) fn subtract<S: Simd, const N: usize>(
     a: &Columns<N>,
     b: &Columns<N>,
 ) {
-    if N % S::F64_LANES != 0 {
+    if !N.is_multiple_of(S::F64_LANES) {
         subtract_plainly(c, a, b);
         return;
     }
