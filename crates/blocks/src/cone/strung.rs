@@ -81,6 +81,8 @@ pub struct Strung {
     lots: Vec<u32>,
     sways: Vec<Rows>,
     law: Direct,
+    /// Whether all contacts of a bead are apart.
+    idle: Vec<bool>,
     /// The chain alone and with the contacts inside; N of each bead, N Z B of each contact, and N Z V as V.
     alone: Blocks,
     loaded: Blocks,

@@ -7,7 +7,7 @@
 
 use super::super::dense::triple;
 use super::{Direct, Mark, Response};
-use crate::cone::Triple;
+use crate::cone::{Triple, is_apart};
 
 /// Steps in a row at most in which no fewer contacts change their piece.
 const PATIENCE: usize = 3;
@@ -16,7 +16,7 @@ const PART: f64 = 0.1;
 const MOST: f64 = 1e-3;
 /// What is kept of it when half as many contacts change their piece as in the last step, and by how
 /// much it grows when patience ends.
-const KEPT: f64 = 0.03;
+const KEPT: f64 = 0.2;
 const GROWTH: f64 = 100.0;
 
 /// What a contact does after a step against ũ.
@@ -29,6 +29,9 @@ pub(super) enum Piece {
 
 impl Mark {
     fn piece(&self, l: &Triple, u: &Triple) -> Piece {
+        if is_apart(l, u) {
+            return Piece::Apart;
+        }
         let [n, x, y] = self.tried(l, u);
         let t = (x * x + y * y).sqrt();
         if self.mu * t <= -n {

@@ -3,7 +3,7 @@
 use super::super::block::IDENTITY;
 use super::super::dense::triple;
 use super::super::newton::{slope, slope_of_slip};
-use super::super::{Triple, project};
+use super::super::{Triple, is_apart, project};
 use super::{Direct, Mark, Response};
 
 /// Steps at most, and what one must leave of the violation at most for another to be made.
@@ -78,6 +78,12 @@ impl Direct {
         delta.clear();
         for (k, mark) in self.marks.iter().enumerate() {
             let (l, u) = (triple(&self.lambda, k), triple(&self.slip, k));
+            if is_apart(&l, &u) {
+                delta.extend([0.0; 3]);
+                self.slopes.push([0.0; 9]);
+                self.softs.push(IDENTITY);
+                continue;
+            }
             let rate = 1.0 / mark.compliance;
             let y = mark.tried(&l, &u);
             let (aim, p) = (project(&y, mark.mu), slope(&y, mark.mu));

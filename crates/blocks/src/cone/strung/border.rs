@@ -70,9 +70,10 @@ pub(super) struct Border {
     swaps: Vec<usize>,
 }
 
-/// What contacts add to the borders: of each contact and lot of a bead how the borders move the
-/// contact, v, and N Z v; and of each contact N Z B.
+/// What contacts add to the borders: whether those of a bead add nothing; of each contact and lot of a
+/// bead how the borders move the contact, v, and N Z v; and of each contact N Z B.
 pub(super) struct Pulls<'a> {
+    pub idle: &'a [bool],
     pub lots: &'a [u32],
     pub reaches: &'a [[Rows; 2]],
     pub sways: &'a [Rows],
@@ -110,7 +111,7 @@ impl Border {
         for node in 0..line.len() {
             self.starts.push([self.ties.len(), self.ends.len()]);
             while next < beads.len() && beads[next].node == node {
-                if !self.take(&beads[next], pulls) {
+                if !pulls.idle[next] && !self.take(&beads[next], pulls) {
                     return false;
                 }
                 next += 1;
@@ -147,10 +148,6 @@ impl Border {
     /// Adds what the contacts of a bead do to its borders.
     #[inline(always)]
     fn take(&mut self, bead: &Bead, pulls: &Pulls<'_>) -> bool {
-        let gains = &pulls.gains[bead.first..bead.first + bead.count];
-        if gains.iter().all(|gain| *gain == [NOTHING; 2]) {
-            return true;
-        }
         let sides = &pulls.lots[bead.lots..bead.lots + bead.sides];
         for (side, &lot) in sides.iter().enumerate() {
             let Some(place) = self.place_of(lot) else {

@@ -1,6 +1,6 @@
 //! The linear system of a step: contacts are eliminated, the chain is factored.
 
-use super::super::block::{Block, inverse, invert, times};
+use super::super::block::{Block, IDENTITY, inverse, invert, times};
 use super::super::dense::triple;
 use super::border::Pulls;
 use super::rows::{LANES, NOTHING, Rows, add_product, add_turned, product, rows};
@@ -14,14 +14,15 @@ impl Strung {
         self.loaded.copy(&self.alone);
         self.solved.clear();
         self.gains.resize(self.reaches.len(), [NOTHING; 2]);
-        self.pulls.clear();
         self.pulls.resize(self.sways.len(), NOTHING);
+        self.idle.clear();
         for bead in 0..self.beads.len() {
             if !self.eliminate(bead, softs, slopes) {
                 return false;
             }
         }
         let pulls = Pulls {
+            idle: &self.idle,
             lots: &self.lots,
             reaches: &self.reaches,
             sways: &self.sways,
@@ -35,6 +36,12 @@ impl Strung {
     #[inline(always)]
     fn eliminate(&mut self, index: usize, softs: &[Block], slopes: &[Block]) -> bool {
         let bead = self.beads[index];
+        let contacts = bead.first..bead.first + bead.count;
+        let idle = slopes[contacts.clone()].iter().all(|z| *z == [0.0; 9]);
+        self.idle.push(idle);
+        if idle {
+            return softs[contacts].iter().all(|y| self.leave(y));
+        }
         // The compiler unrolls what is of a known size.
         match bead.count {
             1 => self.eliminate_one(&bead, &softs[bead.first], &slopes[bead.first]),
@@ -43,10 +50,20 @@ impl Strung {
         }
     }
 
+    /// N of a contact that is apart, which does not push the chain.
+    #[inline(always)]
+    fn leave(&mut self, y: &Block) -> bool {
+        let found = if *y == IDENTITY { Some(*y) } else { inverse(y) };
+        self.solved.extend(found.iter().flatten());
+        found.is_some()
+    }
+
     #[inline(always)]
     fn eliminate_some(&mut self, bead: Bead, softs: &[Block], slopes: &[Block]) -> bool {
         let size = 3 * bead.count;
         let start = self.solved.len();
+        let sides = bead.sides * bead.count;
+        self.pulls[bead.sways..][..sides].fill(NOTHING);
         self.solved.resize(start + size * size, 0.0);
         // Y + Z S.
         for k in 0..bead.count {
@@ -90,15 +107,6 @@ impl Strung {
     /// The same for a link with one contact, which most have.
     #[inline(always)]
     fn eliminate_one(&mut self, bead: &Bead, y: &Block, z: &Block) -> bool {
-        // What is apart does not push the chain.
-        if *z == [0.0; 9] {
-            let Some(n) = inverse(y) else {
-                return false;
-            };
-            self.solved.extend_from_slice(&n);
-            self.gains[bead.first] = [NOTHING; 2];
-            return true;
-        }
         let own: Block = std::array::from_fn(|e| self.own[bead.own + e]);
         let loaded = product(&rows(z), &rows(&own));
         let Some(n) = inverse(&std::array::from_fn(|e| loaded[e / 3][e % 3] + y[e])) else {
@@ -140,22 +148,28 @@ impl Strung {
         let values = self.border.values();
         values.fill([0.0; LANES]);
         let mut at = 0;
-        for bead in &self.beads {
+        for (bead, idle) in self.beads.iter().zip(&self.idle) {
             let size = 3 * bead.count;
             let here = &mut r[3 * bead.first..][..size];
-            if bead.count == 1 {
-                let n: Block = std::array::from_fn(|e| self.solved[at + e]);
-                here.copy_from_slice(&times(&n, &triple(here, 0)));
+            if *idle || bead.count == 1 {
+                for here in here.as_chunks_mut::<3>().0 {
+                    let n: Block = std::array::from_fn(|e| self.solved[at + e]);
+                    *here = times(&n, here);
+                    at += 9;
+                }
             } else {
                 for i in 0..size {
                     let row = &self.solved[at + i * size..][..size];
                     self.moved[i] = row.iter().zip(here.iter()).map(|(n, r)| n * r).sum();
                 }
                 here.copy_from_slice(&self.moved[..size]);
+                at += size * size;
             }
-            at += size * size;
             for k in 0..bead.count {
                 let y = triple(r, bead.first + k);
+                if y == [0.0; 3] {
+                    continue;
+                }
                 add_to_nodes(
                     &mut self.nodes,
                     bead.node,
@@ -170,7 +184,12 @@ impl Strung {
         }
         self.border.solve(&self.loaded, &mut self.nodes);
         let values = self.border.values();
-        for bead in &self.beads {
+        let pushing = self
+            .beads
+            .iter()
+            .zip(&self.idle)
+            .filter(|(_, idle)| !**idle);
+        for (bead, _) in pushing {
             for k in 0..bead.count {
                 let contact = bead.first + k;
                 let mut more = at_nodes(&self.nodes, bead.node, &self.gains[contact]);
