@@ -11,6 +11,7 @@ use vincula_scenes::{Entry, Kind, Param, find, gallery as scenes};
 use crate::args::RunArgs;
 use crate::engine::{ContactWishes, Engine, describe_plan, kinds_of_islands};
 use crate::fault::Fault;
+use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Progress;
 use crate::recording::Recording;
@@ -52,18 +53,21 @@ pub fn run(request: &RunArgs) -> Result<(), Fault> {
     // Opened before the work, so that a place that cannot be written is known at once.
     let directory = request.out.as_ref().map(OutputDir::create).transpose()?;
     let mut recording = directory.as_ref().map(|_| Recording::new(&scene, steps));
-    let quiet = request.json || request.quiet;
-    let mut progress = Progress::new(steps, scene.h, quiet);
+    let mut progress = Progress::new(steps, scene.h, request.quiet);
     let outcome = simulate(
         &scene,
         &mut engine,
         steps,
         recording.as_mut(),
         &mut progress,
+        &Interrupt::watch(),
     );
     let mut report = Report::new(&scene, &engine, request, outcome);
 
     let failure = report.error.clone();
+    let interrupted = (failure.is_none() && report.steps < steps)
+        .then(|| format!("interrupted after {} of {steps} steps", report.steps));
+    report.error = report.error.or_else(|| interrupted.clone());
     let mut written = None;
     if let (None, Some(directory), Some(recording)) = (&failure, directory, &recording) {
         if recording.stride > 1 {
@@ -87,7 +91,7 @@ pub fn run(request: &RunArgs) -> Result<(), Fault> {
     }
     match failure {
         Some(why) => Err(Fault::Simulation(why)),
-        None => Ok(()),
+        None => interrupted.map_or(Ok(()), |why| Err(Fault::Interrupted(why))),
     }
 }
 

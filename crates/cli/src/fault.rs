@@ -8,6 +8,8 @@ use vincula::model::ModelError;
 use vincula_exchange::ExchangeError;
 use vincula_scenes::SceneError;
 
+use crate::interrupt;
+
 /// What went wrong.
 #[derive(Debug, Error)]
 pub enum Fault {
@@ -26,6 +28,9 @@ pub enum Fault {
     /// Joints of a scene contradict each other.
     #[error("{0}")]
     Conflict(String),
+    /// Somebody ended a run.
+    #[error("{0}; what is told is of these")]
+    Interrupted(String),
     /// The simulation broke down.
     #[error("the simulation stopped: {0}")]
     Simulation(String),
@@ -38,10 +43,12 @@ impl From<ModelError> for Fault {
 }
 
 impl Fault {
-    /// 1 for a simulation that failed and for joints in conflict, 2 for a request that cannot be met.
+    /// 1 for a simulation that failed and for joints in conflict, 130 for one that was interrupted,
+    /// 2 for a request that cannot be met.
     pub fn exit_code(&self) -> ExitCode {
         match self {
             Fault::Simulation(_) | Fault::Conflict(_) => ExitCode::from(1),
+            Fault::Interrupted(..) => ExitCode::from(interrupt::CODE),
             _ => ExitCode::from(2),
         }
     }

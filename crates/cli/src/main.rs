@@ -1,7 +1,7 @@
 //! The `vincula` program: parse arguments, call the libraries, print.
 //!
 //! Exit codes: 0 done, 1 the simulation failed or the joints conflict, 2 the request cannot
-//! be met.
+//! be met, 130 a run was interrupted.
 
 mod animation;
 mod args;
@@ -11,6 +11,7 @@ mod commands;
 mod compare;
 mod engine;
 mod fault;
+mod interrupt;
 mod output;
 mod plots;
 mod progress;

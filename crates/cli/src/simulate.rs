@@ -7,6 +7,7 @@ use vincula::model::State;
 use vincula_scenes::{Scene, View};
 
 use crate::engine::Engine;
+use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 use crate::recording::Recording;
 use crate::stopwatch::{StepTime, Stopwatch};
@@ -104,13 +105,14 @@ impl Watch {
     }
 }
 
-/// Runs `steps` steps.
+/// Runs `steps` steps, or fewer if that fails or is interrupted.
 pub fn simulate(
     scene: &Scene,
     engine: &mut Engine,
     steps: usize,
     mut recording: Option<&mut Recording>,
     progress: &mut Progress,
+    interrupt: &Interrupt,
 ) -> Outcome {
     let begin = Instant::now();
     let look_every = (steps.saturating_mul(scene.model.bodies().len()) / LOOKS).max(1);
@@ -122,7 +124,8 @@ pub fn simulate(
     let (mut done, mut iterations, mut unconverged, mut parted) = (0, 0, 0, 0);
     let (mut residual_max, mut error) = (0.0f64, None);
     let (mut contacts, mut penetration_max, mut contact_residual_max) = (0, 0.0f64, 0.0f64);
-    while done < steps {
+    let mut ended = steps == 0;
+    while !ended {
         let start = Instant::now();
         let advance = match engine.advance(scene) {
             Ok(advance) => advance,
@@ -140,7 +143,8 @@ pub fn simulate(
         contacts = contacts.max(advance.contacts);
         penetration_max = penetration_max.max(advance.penetration);
         contact_residual_max = contact_residual_max.max(advance.contact_residual);
-        if done % look_every == 0 || done == steps {
+        ended = done == steps || interrupt.came();
+        if done % look_every == 0 || ended {
             watch.look(scene, &engine.view(scene));
         }
         if let Some(recording) = recording.as_deref_mut() {

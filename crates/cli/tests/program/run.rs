@@ -187,3 +187,40 @@ fn energy_from_nowhere_is_a_warning() {
     assert!(warned("linear-euler"));
     assert!(!warned("tempered") && !warned("bdf2"));
 }
+
+/// What was done before an interruption is told and written.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_tells_of_the_steps_it_made() {
+    use std::process::{Command, Stdio};
+    use std::time::Duration;
+
+    let directory = super::scratch();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_vincula"))
+        .args(["run", "pendulum", "--json", "--steps", "1000000000"])
+        .args(["--out", "out"])
+        .current_dir(&directory)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    // Before it listens the signal would end it with another code, so it is given time to begin.
+    std::thread::sleep(Duration::from_millis(1500));
+    let killed = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    if !killed.is_ok_and(|status| status.success()) {
+        let _ = child.kill();
+        panic!("the signal cannot be sent");
+    }
+    let answer = super::Answer::new(child.wait_with_output().expect("the program ends"));
+    let report = answer.json();
+    let steps = report["steps"].as_u64().expect("a number of steps");
+    assert!(steps > 0 && steps < 1_000_000_000, "{steps}");
+    let why = format!("interrupted after {steps} of 1000000000 steps");
+    assert_eq!(report["error"].as_str(), Some(why.as_str()));
+    assert_eq!(answer.code, 130, "{}", answer.err);
+    assert!(answer.err.contains(&why), "{}", answer.err);
+    let written = super::listing_of(&directory.join("out"));
+    assert!(written.contains(&"summary.json".to_owned()), "{written:?}");
+}
