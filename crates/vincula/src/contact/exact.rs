@@ -9,10 +9,10 @@
 use vincula_blocks::cone::{ConeReport, Delassus, Splitting};
 
 use super::linking::Links;
-use super::movers::{FIXED, Movers};
+use super::movers::{FIXED, Mover, Movers};
 use super::rows::ContactRow;
 use super::sweep::Violation;
-use crate::math::small::plus_diagonal;
+use crate::math::small::{V3, plus_diagonal};
 use crate::math::union::Union;
 
 /// Residual at which sweeps cannot be expected to do better.
@@ -34,6 +34,9 @@ pub(crate) struct Groups {
     starts: Vec<usize>,
     /// Which contacts have pushed or closed since this was forgotten.
     acted: Vec<bool>,
+    /// The forces that came nearest to the law, and what they moved.
+    best: Vec<V3>,
+    best_movers: Vec<Mover>,
     problem: Delassus,
     splitting: Splitting,
     /// Groups of bodies, loose or in small mechanisms, and those of which most are pairs.
@@ -59,6 +62,22 @@ impl Groups {
     /// Forgets which contacts have pushed.
     pub fn forget(&mut self) {
         self.acted.clear();
+    }
+
+    /// Keeps the forces as those that came nearest to the law.
+    pub fn keep_best(&mut self, rows: &[ContactRow], movers: &Movers) {
+        self.best_movers.clone_from(&movers.all);
+        self.best.clear();
+        self.best.extend(rows.iter().map(|row| row.lambda));
+    }
+
+    /// Takes those forces again.
+    pub fn take_best(&self, rows: &mut [ContactRow], movers: &mut Movers) {
+        for (row, best) in rows.iter_mut().zip(&self.best) {
+            row.lambda = *best;
+        }
+        // Forces that ran away leave nothing that could be moved back.
+        movers.all.clone_from(&self.best_movers);
     }
 
     /// Finds the groups among contacts that push or are about to, or did so before.
@@ -137,14 +156,13 @@ impl Groups {
                 worst = None;
                 continue;
             };
-            self.put(range, rows, movers, |groups| {
-                match way == Way::Newton && loose {
-                    true => groups.linked.lambda(),
-                    false => &groups.problem.lambda,
-                }
-            });
             iterations += report.sweeps + report.newton;
             worst = worst.map(|worst| worst.max(report.residual));
+            let linked = way == Way::Newton && loose;
+            if report.residual <= tolerance || self.is_nearer(&range, rows, movers, &report, linked)
+            {
+                self.put(range, rows, movers, |groups| groups.found(linked));
+            }
         }
         (iterations, worst)
     }
@@ -185,6 +203,32 @@ impl Groups {
             }
         }
         count
+    }
+
+    /// The forces that were found for a group.
+    fn found(&self, linked: bool) -> &[f64] {
+        match linked {
+            true => self.linked.lambda(),
+            false => &self.problem.lambda,
+        }
+    }
+
+    /// Whether forces that were found for a group violate the law by less than those that it has, in newtons:
+    /// forces that ran away leave little beside them.
+    fn is_nearer(
+        &self,
+        range: &std::ops::Range<usize>,
+        rows: &[ContactRow],
+        movers: &Movers,
+        report: &ConeReport,
+        linked: bool,
+    ) -> bool {
+        let members = self.order[range.clone()].iter().map(|k| &rows[*k as usize]);
+        let largest = self
+            .found(linked)
+            .iter()
+            .fold(0.0, |m: f64, x| m.max(x.abs()));
+        report.residual * largest <= Violation::of(members, movers).worst
     }
 
     /// Tells the rows of a group their forces.

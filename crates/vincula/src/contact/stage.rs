@@ -162,6 +162,12 @@ pub(crate) struct Stage {
     /// Products so far in this step, and those towards an accuracy that is asked for.
     spent: usize,
     toiled: usize,
+    /// Whether contacts that are solved to the usual accuracy did not come to it in this step.
+    missed: bool,
+    /// How often that was so in all parts of the step.
+    misses: usize,
+    /// The accuracy to which the rest of the step is solved, where contacts were left too deep.
+    insisted: Option<f64>,
     /// Whether the contacts of a crowd of small mechanisms are swept.
     swept: bool,
     /// Rotation of each mover at the start of the step and when the rows were made, and its
@@ -210,11 +216,18 @@ impl Stage {
         }
     }
 
-    /// A new step.
+    /// A new step, of whatever parts.
+    pub fn forgive(&mut self) {
+        self.misses = 0;
+    }
+
+    /// A new step, or part of one.
     pub fn reset(&mut self) {
         self.progress = Progress::Nothing;
         self.spent = 0;
         self.toiled = 0;
+        self.missed = self.misses >= accurate::MISSES;
+        self.insisted = None;
         self.links.clear();
     }
 

@@ -8,7 +8,7 @@ use vincula_blocks::cone::{solve_block_near, violation};
 
 use super::batch::{self, Batch, Change, Couple, Moved, Puck, widen};
 use super::colours::Colours;
-use super::movers::{FIXED, Movers};
+use super::movers::{FIXED, Mover, Movers};
 use super::rows::{ContactRow, Spin};
 use crate::math::ahead::fetch;
 use crate::math::dispatch::detected;
@@ -110,7 +110,11 @@ impl Violation {
     #[inline(always)]
     pub fn add(&mut self, row: &ContactRow, slip: &V3) {
         let trace = row.w[0] + row.w[4] + row.w[8];
-        self.worst = self.worst.max(violation(&row.lambda, slip, row.mu, trace));
+        let off = violation(&row.lambda, slip, row.mu, trace);
+        // What is not a number is as far off as can be.
+        self.worst = self
+            .worst
+            .max(if off.is_nan() { f64::INFINITY } else { off });
         self.largest = self.largest.max(dot(&row.lambda, &row.lambda));
         self.faint = self.faint.max(FAINT / trace);
     }
@@ -121,7 +125,10 @@ impl Violation {
         if self.worst == 0.0 {
             return 0.0;
         }
-        self.worst / self.scale()
+        match self.worst.is_finite() && self.largest.is_finite() {
+            true => self.worst / self.scale(),
+            false => f64::INFINITY,
+        }
     }
 
     /// What violations are compared with, N.
@@ -135,12 +142,27 @@ pub(crate) fn residual(rows: &[ContactRow], movers: &Movers) -> f64 {
     Violation::of(rows, movers).relative()
 }
 
+/// Whether forces run away.
+fn is_wild(change: &Change, rows: &[ContactRow]) -> bool {
+    let most = || {
+        let slips = rows.iter().flat_map(|row| row.free);
+        WILD * slips.fold(0.0, |m: f64, x| m.max(x.abs()))
+    };
+    !change.square.is_finite() || (change.largest > LARGE && change.largest > most())
+}
+
 /// The sweeps after the k-th go on by k/(k + this) of the last change at most, as in Nesterov's
 /// method.
 const CAUTION: f64 = 3.0;
 
 /// Part of all sweeps, inverse, that is left at least where contacts join that were left aside.
 const REVISION: usize = 4;
+
+/// Change of a force times the compliance of its contact, m, beyond which it is looked at, and by how much
+/// it exceeds every slip there was where it is believed not to be one: between light bodies that rub hard,
+/// each may push the next one harder, and forces run away.
+const LARGE: f64 = 0.1;
+const WILD: f64 = 1e3;
 
 /// When sweeps are enough.
 #[derive(Clone, Copy, Debug)]
@@ -169,6 +191,8 @@ pub(crate) struct Sweeper {
     ways: Vec<Moved>,
     /// Of the rows that no batch takes.
     trails: Vec<Trail>,
+    /// Where the sweeps of such rows started.
+    origin: Origin,
     colours: Colours,
     /// Whether the rows are those of the last time but for their slips and forces.
     sorted: bool,
@@ -179,6 +203,14 @@ pub(crate) struct Sweeper {
 struct Trail {
     start: V3,
     along: V3,
+}
+
+/// What sweeps start from.
+#[derive(Debug, Default)]
+struct Origin {
+    forces: Vec<V3>,
+    movers: Vec<Mover>,
+    spins: Vec<Spin>,
 }
 
 impl Sweeper {
@@ -254,6 +286,10 @@ impl Sweeper {
         let mut found = (limit, false);
         for k in 0..limit {
             let change = self.sweep(rows, movers, beta);
+            if is_wild(&change, rows) {
+                self.go_back(rows, movers);
+                return (k + 1, false);
+            }
             if change.largest <= end.forces
                 || (change.largest <= end.shared && self.is_still(end.still))
             {
@@ -342,6 +378,17 @@ impl Sweeper {
             along: [0.0; 3],
         };
         self.trails.extend(self.colours.rest.iter().map(trail));
+        if !self.trails.is_empty() {
+            let Origin {
+                forces,
+                movers: all,
+                spins,
+            } = &mut self.origin;
+            forces.clear();
+            forces.extend(self.trails.iter().map(|trail| trail.start));
+            all.clone_from(&movers.all);
+            spins.clone_from(&movers.spins);
+        }
         self.pucks.clear();
         if !self.colours.order.is_empty() {
             self.pucks.push(Puck::default());
@@ -351,6 +398,18 @@ impl Sweeper {
         self.starts.extend(self.pucks.iter().map(|puck| puck.moved));
         self.ways.clear();
         self.ways.resize(self.pucks.len(), Moved::default());
+    }
+
+    /// Forgets what sweeps did. Rows and movers know nothing of that of the batches yet.
+    fn go_back(&mut self, rows: &mut [ContactRow], movers: &mut Movers) {
+        if self.trails.is_empty() {
+            return;
+        }
+        for (&index, force) in self.colours.rest.iter().zip(&self.origin.forces) {
+            rows[index as usize].lambda = *force;
+        }
+        movers.all.clone_from(&self.origin.movers);
+        movers.spins.clone_from(&self.origin.spins);
     }
 
     /// Whether the last sweep moved no body of the batches by more than this, m; never so where some

@@ -1,7 +1,9 @@
 //! Contacts within a step: found at its start, held apart in both of its stages.
 
+use super::parts::DEEP;
 use super::sleep;
 use super::solve::{bend_held, close, is_little};
+use super::travel::measure_thickness;
 use super::yielding::{give_way, give_way_at_end};
 use super::{StepReport, Workspace};
 use crate::contact::stage::{Care, Scene, Stage, is_crowd};
@@ -160,6 +162,14 @@ pub(super) fn hold_apart(
             }
             report.sweeps += work.solve_contacts(true);
         }
+        while !coupled(work) && is_too_deep(model, work) && work.stage.insist(&work.settings) {
+            for _ in 0..ACCURATE_BENDS {
+                report.sweeps += work.solve_contacts(true);
+                if work.stage.bend() <= BENT[crowd] {
+                    break;
+                }
+            }
+        }
         if turn == 0 && coupled(work) && work.dual.holds_axes() {
             report.sweeps += give_way(model, state, work, scheme)?;
         }
@@ -217,6 +227,14 @@ pub(super) fn hold_apart(
     Ok(Some(Held { wrong, violation }))
 }
 
+/// Whether a contact of loose bodies would be left deeper than it was and than is borne.
+fn is_too_deep(model: &Model, work: &mut Workspace) -> bool {
+    let depth = work.stage.depth();
+    measure_thickness(model, work);
+    let thinnest = work.thickness.iter().copied().fold(f64::INFINITY, f64::min);
+    depth > (DEEP * thinnest).max(work.contacts.penetration())
+}
+
 /// Whether disagreements, the last one first, come again and again, and the last is the least of them:
 /// limits that open and close by turns would do so for ever.
 fn swings(offs: &[f64; 2 * PERIOD]) -> bool {
@@ -234,7 +252,8 @@ impl Workspace {
 
     /// Whether contacts that violate the law by `residual` meet it as well as they are to.
     pub(super) fn is_enough(&self, residual: impl FnOnce() -> f64) -> bool {
-        self.accuracy().is_none_or(|most| residual() <= most)
+        let gave_up = self.stage.gave_up(&self.settings);
+        gave_up || self.accuracy().is_none_or(|most| residual() <= most)
     }
 
     /// Solves the contacts of the present stage; returns the iterations.

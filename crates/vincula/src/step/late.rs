@@ -2,7 +2,7 @@
 //!
 //! Detection looks at the pose at the start. Where a box falls on an edge and turns, the corner that
 //! is deepest at the end may not have been among the points. So steps with contacts are looked at again
-//! where they end, unless a crowd of loose bodies makes that too dear. If something has gone in that
+//! where they end, unless a crowd of loose bodies, of which none is fast, makes that too dear. If something has gone in that
 //! was apart at the start, its points join the others, and the step is made again from its start: the
 //! points are material, and so is their gap at the start.
 
@@ -23,6 +23,8 @@ const LOOSE_REPEATS: usize = 2;
 /// Way of a contact in a step, over the thickness of the thinner of its bodies, with which nothing
 /// goes in unseen.
 const CALM: f64 = 0.005;
+/// The same beyond which a crowd of loose bodies is looked at too: few steps of a heap have one so fast.
+const FAST: f64 = 0.5;
 /// Bodies for each contact up to which it is worth to know those that hardly move.
 const FEW: usize = 4;
 /// What may go in unseen, as a part of half the thickness of the thinner of the two: by bodies on
@@ -34,9 +36,10 @@ const HARDLY: f64 = 1e-3;
 const LATE: u64 = 1 << 63;
 
 /// Whether the start of the step may be needed again.
-pub(super) fn may_repeat(work: &Workspace) -> bool {
+pub(super) fn may_repeat(model: &Model, state: &State, work: &mut Workspace, h: f64) -> bool {
     let count = work.contacts.points.len();
-    count > 0 && (!work.dual.is_empty() || !is_crowd(count))
+    let all = !work.dual.is_empty() || !is_crowd(count);
+    count > 0 && (all || reach(model, [state; 2], work, h) > FAST)
 }
 
 /// How often the end of the step from `before` to `state` is worth a look. Many contacts of
@@ -53,7 +56,8 @@ pub(super) fn repeats(
     }
     if !work.stage.holds_any() {
         let crowd = is_crowd(work.contacts.points.len());
-        return if crowd { 0 } else { LOOSE_REPEATS };
+        let slow = crowd && reach(model, [before, state], work, h) <= FAST;
+        return if slow { 0 } else { LOOSE_REPEATS };
     }
     let care = work.stage.care();
     if care == Care::Exact {

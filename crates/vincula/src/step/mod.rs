@@ -89,6 +89,7 @@ pub(crate) fn step_together(
     work: &mut Workspace,
     h: f64,
 ) -> Result<StepReport, StepError> {
+    work.stage.forgive();
     if let Some(report) = prepare(model, state, control, work, h) {
         return Ok(report);
     }
@@ -170,7 +171,7 @@ fn carry_out(
     h: f64,
 ) -> Result<StepReport, StepError> {
     work.late.points.clear();
-    work.keeps_past = late::may_repeat(work);
+    work.keeps_past = late::may_repeat(model, state, work, h);
     let mut report = advance(model, state, control, work, h)?;
     if !work.keeps_past {
         return Ok(report);

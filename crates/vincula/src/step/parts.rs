@@ -15,7 +15,7 @@ const ASTRAY: f64 = 0.05;
 /// contacts of a large mechanism are solved all at once and are no crowd.
 const LAWLESS: f64 = 1e-6;
 /// Overlap beyond which neither is, as a part of half the thickness of the thinnest body: 1 % of it.
-const DEEP: f64 = 0.02;
+pub(super) const DEEP: f64 = 0.02;
 
 /// Times as many parts that a step is taken in before it is refused.
 const LAST_RESORT: usize = 8;

@@ -22,6 +22,12 @@ const ROUGH: f64 = 1e-3;
 /// nothing, and that accuracy. Where joints hold bodies, more than MANY_HELD are not.
 const FEW: usize = 300;
 const USUAL: f64 = 1e-6;
+/// Times that they may fail to come to it in all parts of a step: more tries take long and fail too.
+pub(super) const MISSES: usize = 4;
+/// The accuracy to which contacts of loose bodies are solved that would be left too deep, at first, and what
+/// it is multiplied by where that was not enough.
+const INSISTED: f64 = 1e-3;
+const FINER: f64 = 0.1;
 
 impl Stage {
     /// The violation of the law, relative to the largest force, that contacts are solved to: the one that is
@@ -32,7 +38,34 @@ impl Stage {
         }
         let chooses = settings.contact_solver == ContactSolver::Automatic;
         let usual = chooses && self.has_begun() && (self.has_few() || self.stands());
-        usual.then_some(USUAL)
+        match usual {
+            true => Some(USUAL),
+            false => self.insisted,
+        }
+    }
+
+    /// Whether contacts of loose bodies that are too deep can be solved to a higher accuracy although none is
+    /// asked for: for the rest of the step they are.
+    pub fn insist(&mut self, settings: &Settings) -> bool {
+        let next = match self.insisted {
+            None => INSISTED,
+            Some(last) => FINER * last,
+        };
+        let may = settings.contact_solver == ContactSolver::Automatic
+            && settings.contact_accuracy.is_none()
+            && !self.missed
+            && next >= 0.5 * USUAL
+            && self.rows.len() <= MOST_STANDING
+            && self.rows.iter().all(|row| row.is_loose() && !row.spins());
+        if may {
+            self.insisted = Some(next);
+        }
+        may
+    }
+
+    /// Whether more care would do nothing for loose bodies whose contacts are not at the accuracy that is usual.
+    pub fn gave_up(&self, settings: &Settings) -> bool {
+        self.missed && settings.contact_accuracy.is_none() && !self.movers.hold_mechanisms()
     }
 
     fn has_few(&self) -> bool {
@@ -76,8 +109,16 @@ impl Stage {
 
     /// Goes on with the rows of the present stage until they meet Coulomb's law to a relative
     /// violation; returns the iterations.
-    pub(super) fn go_on(&mut self, accuracy: f64, dual: &mut Dual, work: &[NewtonBlock]) -> usize {
-        if self.residual() <= accuracy {
+    pub(super) fn go_on(
+        &mut self,
+        settings: &Settings,
+        accuracy: f64,
+        dual: &mut Dual,
+        work: &[NewtonBlock],
+    ) -> usize {
+        // What failed in a step is likely to do so again, and takes long.
+        let asked = settings.contact_accuracy.is_some();
+        if self.residual() <= accuracy || (!asked && self.missed) {
             return 0;
         }
         let Stage {
@@ -87,6 +128,8 @@ impl Stage {
             sweeper,
             coupled,
             toiled,
+            missed,
+            misses,
             ..
         } = self;
         if movers.knows_own() {
@@ -101,7 +144,11 @@ impl Stage {
             return used;
         }
         if movers.answer_together() && !rows.iter().any(ContactRow::spins) {
-            return settle_groups(accuracy, rows, movers, groups, sweeper);
+            let (count, left) = settle_groups(accuracy, rows, movers, groups, sweeper);
+            if !asked && left > accuracy {
+                (*missed, *misses) = (true, *misses + 1);
+            }
+            return count;
         }
         let mut count = 0;
         for _ in 0..SWEEPS / LOOK {
@@ -115,22 +162,30 @@ impl Stage {
 }
 
 /// Solves groups of contacts by themselves until all meet the law: what they do closes contacts that were
-/// open. Where that leads nowhere, sweeps find another start.
+/// open. Where that leads nowhere, sweeps find another start. Ends with the forces that came nearest; returns
+/// the iterations and what is left of the violation.
 fn settle_groups(
     accuracy: f64,
     rows: &mut [ContactRow],
     movers: &mut Movers,
     groups: &mut Groups,
     sweeper: &mut Sweeper,
-) -> usize {
+) -> (usize, f64) {
     let (mut count, mut patience) = (0, PATIENCE);
-    let mut before = f64::INFINITY;
+    // In newtons: where forces run away, what is left is little beside them.
+    let (mut before, mut least) = (f64::INFINITY, Violation::of(&*rows, movers).worst);
     groups.forget();
+    groups.keep_best(rows, movers);
     for _ in 0..ROUNDS {
         count += groups.settle(rows, movers, accuracy);
-        let left = sweep::residual(rows, movers);
+        let violation = Violation::of(&*rows, movers);
+        let left = violation.relative();
+        if violation.worst < least {
+            least = violation.worst;
+            groups.keep_best(rows, movers);
+        }
         if left <= accuracy {
-            break;
+            return (count, left);
         }
         if !(left <= 0.5 * before) {
             patience -= 1;
@@ -141,5 +196,6 @@ fn settle_groups(
         }
         before = left;
     }
-    count
+    groups.take_best(rows, movers);
+    (count, sweep::residual(rows, movers))
 }

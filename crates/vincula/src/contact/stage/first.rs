@@ -118,6 +118,15 @@ impl Stage {
         self.bend_gaps(true)
     }
 
+    /// How deep the worst contact is now, m.
+    pub fn depth(&self) -> f64 {
+        let depth = |(link, row): (&Link, &ContactRow)| {
+            row.given()[0] - row.slip(&self.movers.all)[0] - link.aim
+        };
+        let all = self.links.iter().zip(&self.rows).map(depth);
+        all.fold(0.0, f64::max)
+    }
+
     /// Keeps the forces of the first stage. Returns how deep the worst contact ends, m, and how far
     /// contacts are from Coulomb's law.
     pub fn end_first(&mut self) -> (f64, f64) {

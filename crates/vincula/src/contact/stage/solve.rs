@@ -19,7 +19,7 @@ impl Stage {
             return count;
         }
         let aim = self.aim(accuracy);
-        self.solve_within(settings, dual, work, again) + self.go_on(aim, dual, work)
+        self.solve_within(settings, dual, work, again) + self.go_on(settings, aim, dual, work)
     }
 
     /// The same, as well as it can be done for what steps are usually allowed to cost.
