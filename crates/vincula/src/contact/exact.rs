@@ -8,11 +8,12 @@
 
 use vincula_blocks::cone::{ConeReport, Delassus, Splitting};
 
+use super::kept::Kept;
 use super::linking::Links;
-use super::movers::{FIXED, Mover, Movers};
+use super::movers::{FIXED, Movers};
 use super::rows::ContactRow;
 use super::sweep::Violation;
-use crate::math::small::{V3, plus_diagonal};
+use crate::math::small::plus_diagonal;
 use crate::math::union::Union;
 
 /// Residual at which sweeps cannot be expected to do better.
@@ -34,9 +35,8 @@ pub(crate) struct Groups {
     starts: Vec<usize>,
     /// Which contacts have pushed or closed since this was forgotten.
     acted: Vec<bool>,
-    /// The forces that came nearest to the law, and what they moved.
-    best: Vec<V3>,
-    best_movers: Vec<Mover>,
+    /// The forces that came nearest to the law.
+    pub best: Kept,
     problem: Delassus,
     splitting: Splitting,
     /// Groups of bodies, loose or in small mechanisms, and those of which most are pairs.
@@ -62,22 +62,6 @@ impl Groups {
     /// Forgets which contacts have pushed.
     pub fn forget(&mut self) {
         self.acted.clear();
-    }
-
-    /// Keeps the forces as those that came nearest to the law.
-    pub fn keep_best(&mut self, rows: &[ContactRow], movers: &Movers) {
-        self.best_movers.clone_from(&movers.all);
-        self.best.clear();
-        self.best.extend(rows.iter().map(|row| row.lambda));
-    }
-
-    /// Takes those forces again.
-    pub fn take_best(&self, rows: &mut [ContactRow], movers: &mut Movers) {
-        for (row, best) in rows.iter_mut().zip(&self.best) {
-            row.lambda = *best;
-        }
-        // Forces that ran away leave nothing that could be moved back.
-        movers.all.clone_from(&self.best_movers);
     }
 
     /// Finds the groups among contacts that push or are about to, or did so before.

@@ -24,6 +24,7 @@ mod detect;
 mod exact;
 mod flock;
 mod impact;
+mod kept;
 mod leaf;
 mod linking;
 pub(crate) mod memory;

@@ -8,7 +8,8 @@ use vincula_blocks::cone::{solve_block_near, violation};
 
 use super::batch::{self, Batch, Change, Couple, Moved, Puck, widen};
 use super::colours::Colours;
-use super::movers::{FIXED, Mover, Movers};
+use super::kept::Kept;
+use super::movers::{FIXED, Movers};
 use super::rows::{ContactRow, Spin};
 use crate::math::ahead::fetch;
 use crate::math::dispatch::detected;
@@ -191,8 +192,8 @@ pub(crate) struct Sweeper {
     ways: Vec<Moved>,
     /// Of the rows that no batch takes.
     trails: Vec<Trail>,
-    /// Where the sweeps of such rows started.
-    origin: Origin,
+    /// Where sweeps that reach such rows started.
+    origin: Kept,
     colours: Colours,
     /// Whether the rows are those of the last time but for their slips and forces.
     sorted: bool,
@@ -203,14 +204,6 @@ pub(crate) struct Sweeper {
 struct Trail {
     start: V3,
     along: V3,
-}
-
-/// What sweeps start from.
-#[derive(Debug, Default)]
-struct Origin {
-    forces: Vec<V3>,
-    movers: Vec<Mover>,
-    spins: Vec<Spin>,
 }
 
 impl Sweeper {
@@ -287,7 +280,10 @@ impl Sweeper {
         for k in 0..limit {
             let change = self.sweep(rows, movers, beta);
             if is_wild(&change, rows) {
-                self.go_back(rows, movers);
+                // Rows and movers know nothing of the batches yet.
+                if !self.trails.is_empty() {
+                    self.origin.take(rows, movers);
+                }
                 return (k + 1, false);
             }
             if change.largest <= end.forces
@@ -379,15 +375,7 @@ impl Sweeper {
         };
         self.trails.extend(self.colours.rest.iter().map(trail));
         if !self.trails.is_empty() {
-            let Origin {
-                forces,
-                movers: all,
-                spins,
-            } = &mut self.origin;
-            forces.clear();
-            forces.extend(self.trails.iter().map(|trail| trail.start));
-            all.clone_from(&movers.all);
-            spins.clone_from(&movers.spins);
+            self.origin.keep(rows, movers);
         }
         self.pucks.clear();
         if !self.colours.order.is_empty() {
@@ -398,18 +386,6 @@ impl Sweeper {
         self.starts.extend(self.pucks.iter().map(|puck| puck.moved));
         self.ways.clear();
         self.ways.resize(self.pucks.len(), Moved::default());
-    }
-
-    /// Forgets what sweeps did. Rows and movers know nothing of that of the batches yet.
-    fn go_back(&mut self, rows: &mut [ContactRow], movers: &mut Movers) {
-        if self.trails.is_empty() {
-            return;
-        }
-        for (&index, force) in self.colours.rest.iter().zip(&self.origin.forces) {
-            rows[index as usize].lambda = *force;
-        }
-        movers.all.clone_from(&self.origin.movers);
-        movers.spins.clone_from(&self.origin.spins);
     }
 
     /// Whether the last sweep moved no body of the batches by more than this, m; never so where some

@@ -1,6 +1,6 @@
 //! Contacts within a step: found at its start, held apart in both of its stages.
 
-use super::parts::DEEP;
+use super::parts::is_too_deep;
 use super::sleep;
 use super::solve::{bend_held, close, is_little};
 use super::travel::measure_thickness;
@@ -162,7 +162,7 @@ pub(super) fn hold_apart(
             }
             report.sweeps += work.solve_contacts(true);
         }
-        while !coupled(work) && is_too_deep(model, work) && work.stage.insist(&work.settings) {
+        while goes_in(model, work) && work.stage.insist(&work.settings) {
             for _ in 0..ACCURATE_BENDS {
                 report.sweeps += work.solve_contacts(true);
                 if work.stage.bend() <= BENT[crowd] {
@@ -227,12 +227,10 @@ pub(super) fn hold_apart(
     Ok(Some(Held { wrong, violation }))
 }
 
-/// Whether a contact of loose bodies would be left deeper than it was and than is borne.
-fn is_too_deep(model: &Model, work: &mut Workspace) -> bool {
-    let depth = work.stage.depth();
+/// Whether loose bodies would be left too deep in each other.
+fn goes_in(model: &Model, work: &mut Workspace) -> bool {
     measure_thickness(model, work);
-    let thinnest = work.thickness.iter().copied().fold(f64::INFINITY, f64::min);
-    depth > (DEEP * thinnest).max(work.contacts.penetration())
+    !coupled(work) && is_too_deep(work.stage.depth(), work)
 }
 
 /// Whether disagreements, the last one first, come again and again, and the last is the least of them:

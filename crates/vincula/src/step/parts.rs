@@ -4,6 +4,7 @@
 //! So a step that fails is taken in two halves, and a half that fails in two again. If that does
 //! not help either, the state is as it was and the first reason is told.
 
+use super::travel::thinnest;
 use super::{StepError, StepReport, Workspace, attempt, go_back};
 use crate::contact::stage::Care;
 use crate::model::{Control, Model, State};
@@ -15,7 +16,7 @@ const ASTRAY: f64 = 0.05;
 /// contacts of a large mechanism are solved all at once and are no crowd.
 const LAWLESS: f64 = 1e-6;
 /// Overlap beyond which neither is, as a part of half the thickness of the thinnest body: 1 % of it.
-pub(super) const DEEP: f64 = 0.02;
+const DEEP: f64 = 0.02;
 
 /// Times as many parts that a step is taken in before it is refused.
 const LAST_RESORT: usize = 8;
@@ -60,11 +61,13 @@ fn is_astray(report: &StepReport, work: &Workspace) -> bool {
     // Among thousands of contacts a step in halves would take minutes for little.
     let some = work.stage.care() == Care::Good;
     let lawless = report.contact_residual > LAWLESS && some && work.stage.is_direct();
-    let thinnest = work.thickness.iter().copied().fold(f64::INFINITY, f64::min);
-    // What was inside at the start is on its way out.
-    let depth = report.penetration.max(work.late.penetration());
-    let deep = depth > (DEEP * thinnest).max(work.contacts.penetration());
+    let deep = is_too_deep(report.penetration.max(work.late.penetration()), work);
     lost || lawless || deep || !work.is_enough(|| report.contact_residual)
+}
+
+/// Whether contacts end deeper than is borne. What was inside at the start is on its way out.
+pub(super) fn is_too_deep(depth: f64, work: &Workspace) -> bool {
+    depth > (DEEP * thinnest(work)).max(work.contacts.penetration())
 }
 
 /// Takes the step in equal parts; the state is untouched on an error.

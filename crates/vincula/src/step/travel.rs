@@ -74,6 +74,11 @@ fn thinner(point: &ContactPoint, work: &Workspace) -> f64 {
     2.0 * half(point.collider_a).min(half(point.collider_b))
 }
 
+/// Half the smallest extent of the thinnest collider, m.
+pub(super) fn thinnest(work: &Workspace) -> f64 {
+    work.thickness.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
 /// Finds half the smallest extent of every collider, m, and from the centre of every body to the
 /// farthest point of its colliders, m, once.
 pub(super) fn measure_thickness(model: &Model, work: &mut Workspace) {

@@ -1,6 +1,6 @@
 //! The linear system of a step: contacts are eliminated, the chain is factored.
 
-use super::super::block::{Block, IDENTITY, inverse, invert, times};
+use super::super::block::{Block, inverse, invert, times};
 use super::super::dense::triple;
 use super::border::Pulls;
 use super::rows::{LANES, NOTHING, Rows, add_product, add_turned, product, rows};
@@ -53,7 +53,7 @@ impl Strung {
     /// N of a contact that is apart, which does not push the chain.
     #[inline(always)]
     fn leave(&mut self, y: &Block) -> bool {
-        let found = if *y == IDENTITY { Some(*y) } else { inverse(y) };
+        let found = inverse(y);
         self.solved.extend(found.iter().flatten());
         found.is_some()
     }

@@ -1,4 +1,5 @@
-//! Contacts solved to an accuracy that the user asks for.
+//! Contacts solved to an accuracy: one that the user asks for, the usual one where they are few or stand, or
+//! one that keeps them from being too deep.
 
 use super::solve::can_be_linked;
 use super::*;
@@ -175,14 +176,14 @@ fn settle_groups(
     // In newtons: where forces run away, what is left is little beside them.
     let (mut before, mut least) = (f64::INFINITY, Violation::of(&*rows, movers).worst);
     groups.forget();
-    groups.keep_best(rows, movers);
+    groups.best.keep(rows, movers);
     for _ in 0..ROUNDS {
         count += groups.settle(rows, movers, accuracy);
         let violation = Violation::of(&*rows, movers);
         let left = violation.relative();
         if violation.worst < least {
             least = violation.worst;
-            groups.keep_best(rows, movers);
+            groups.best.keep(rows, movers);
         }
         if left <= accuracy {
             return (count, left);
@@ -196,6 +197,6 @@ fn settle_groups(
         }
         before = left;
     }
-    groups.take_best(rows, movers);
+    groups.best.take(rows, movers);
     (count, sweep::residual(rows, movers))
 }
