@@ -8,6 +8,7 @@
 
 use super::Workspace;
 use super::contact::mark_touched;
+use super::parts::borne;
 use super::travel::{measure_thickness, reach, thinnest};
 use crate::contact::stage::{Care, is_crowd};
 use crate::contact::{ContactPoint, detect_but};
@@ -119,6 +120,10 @@ pub(super) fn find_missed(
     let part = UNSEEN[usize::from(!work.stage.holds_any())];
     let known = work.contacts.points.len();
     let turns = known + work.late.points.len();
+    let borne = match work.stage.holds_any() {
+        true => borne(work),
+        false => f64::INFINITY,
+    };
     for point in &work.late.points {
         let thin = |c: ColliderId| work.thickness[c.index()];
         let unseen = part * thin(point.collider_a).min(thin(point.collider_b));
@@ -129,8 +134,9 @@ pub(super) fn find_missed(
         let [a, b] = [(point.a, &point.anchor_a), (point.b, &point.anchor_b)]
             .map(|(body, anchor)| place_of(before, body, anchor));
         let gap = dot(&point.normal, &sub(&b, &a));
-        // What was inside at the start is on its way out.
-        if gap < -0.5 * unseen {
+        // What was inside at the start is on its way out, unless a link that rolls goes in deeper.
+        let sinks = point.gap < gap.min(-borne);
+        if gap < -0.5 * unseen && !sinks {
             continue;
         }
         let feature = (point.feature ^ turns as u64) | LATE;

@@ -67,7 +67,12 @@ fn is_astray(report: &StepReport, work: &Workspace) -> bool {
 
 /// Whether contacts end deeper than is borne. What was inside at the start is on its way out.
 pub(super) fn is_too_deep(depth: f64, work: &Workspace) -> bool {
-    depth > (DEEP * thinnest(work)).max(work.contacts.penetration())
+    depth > borne(work)
+}
+
+/// The overlap that is borne at the end of a step, m.
+pub(super) fn borne(work: &Workspace) -> f64 {
+    (DEEP * thinnest(work)).max(work.contacts.penetration())
 }
 
 /// Takes the step in equal parts; the state is untouched on an error.
