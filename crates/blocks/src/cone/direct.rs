@@ -152,6 +152,12 @@ impl Direct {
         &self.lambda
     }
 
+    /// Makes the answer the first guess of another solve.
+    pub(super) fn start_again(&mut self, d: &mut dyn Response) {
+        self.find_slip(d);
+        self.free.clone_from(&self.slip);
+    }
+
     /// Solves to a relative violation. Counts steps as `newton` and products as `sweeps`.
     pub fn solve(&mut self, d: &mut dyn Response, tolerance: f64) -> ConeReport {
         self.begin(d);

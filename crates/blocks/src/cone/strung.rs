@@ -24,6 +24,7 @@
 
 mod border;
 mod linear;
+mod ride;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -35,11 +36,16 @@ use super::direct::{Direct, Mark, Response};
 use super::string::Line;
 use crate::vectors::vectorized;
 use border::Border;
+use ride::Ride;
 pub use rows::LANES;
 use rows::{Blocks, Lanes, NOTHING, Rows, rows, times, times_turned};
 
 /// Contacts up to which a guess is followed: of thousands some are always far from where they end.
 const FOLLOWED: usize = 2_000;
+
+/// What pulleys may answer in other ways than their main one, over what they answer in that, for a ride
+/// (`strung/ride.rs`).
+const MINOR: f64 = 0.02;
 
 /// A link with its contacts.
 #[derive(Clone, Copy, Debug)]
@@ -90,6 +96,9 @@ pub struct Strung {
     gains: Vec<[Rows; 2]>,
     pulls: Vec<Rows>,
     border: Border,
+    /// Whether what else moves mainly does so in one way for each link, and the factors then.
+    rides: bool,
+    ride: Ride,
     nodes: Vec<f64>,
     moved: Vec<f64>,
     swaps: Vec<usize>,
@@ -185,7 +194,13 @@ impl Strung {
             };
         }
         let mut law = std::mem::take(&mut self.law);
-        let report = law.solve(self, tolerance);
+        let mut report = law.solve(self, tolerance);
+        if self.rides && report.residual > tolerance {
+            // Perhaps for what the ride leaves out.
+            self.rides = false;
+            law.start_again(self);
+            report.follow(&law.solve(self, tolerance));
+        }
         self.law = law;
         report
     }
@@ -218,7 +233,40 @@ impl Strung {
         self.border
             .plan(count.unwrap_or(0), self.line.len(), &self.beads, &self.lots);
         self.alone.read(&self.line);
+        self.rides = self.may_ride();
+        if self.rides {
+            self.mount();
+        }
         self.line.factor()
+    }
+
+    /// Whether each link is touched by one pulley at most that mainly moves in one way.
+    fn may_ride(&mut self) -> bool {
+        let mut compliance = [0.0; LANES];
+        for sway in self.sways.as_flattened() {
+            for (sum, s) in compliance.iter_mut().zip(sway) {
+                *sum += s * s;
+            }
+        }
+        let others: f64 = compliance[1..].iter().sum();
+        let last = self.border.last_nodes();
+        let apart = self.ride.plan(&self.beads, &self.lots, last);
+        apart && others <= MINOR * compliance[0]
+    }
+
+    /// Puts the column of the pulley behind those of the first joint.
+    fn mount(&mut self) {
+        for bead in self.beads.iter().filter(|bead| bead.sides > 0) {
+            let contacts = bead.first..bead.first + bead.count;
+            for ([reach, _], sway) in self.reaches[contacts]
+                .iter_mut()
+                .zip(&self.sways[bead.sways..])
+            {
+                for (row, sway) in reach.iter_mut().zip(sway) {
+                    row[3] = sway[0];
+                }
+            }
+        }
     }
 
     /// Writes (S − B A⁻¹ Bᵀ + V Vᵀ) x to y.
@@ -277,6 +325,10 @@ vectorized! {
     fn read(strung: &mut Strung, x: &[f64], y: &mut [f64]) = Strung::read
 }
 
+vectorized! {
+    fn read_ride(strung: &mut Strung, x: &[f64], y: &mut [f64]) = Strung::read_ride
+}
+
 impl Response for Strung {
     fn product(&mut self, x: &[f64], y: &mut [f64]) {
         self.multiply(x, y);
@@ -304,7 +356,10 @@ impl Response for Strung {
 
     /// S δ − B ν + V w: a solve leaves ν and w.
     fn answer(&mut self, delta: &[f64], y: &mut [f64]) {
-        read(self, delta, y);
+        match self.rides {
+            true => read_ride(self, delta, y),
+            false => read(self, delta, y),
+        }
     }
 }
 

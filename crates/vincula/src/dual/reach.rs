@@ -18,6 +18,7 @@ use crate::math::small::*;
 /// Joints and rows at a body at most that `answer_of` looks at.
 const MOST_JOINTS: usize = 6;
 const MOST_OWN_ROWS: usize = 24;
+const MOST_ENTRIES: usize = MOST_OWN_ROWS * MOST_OWN_ROWS;
 
 impl Dual {
     /// The island of the joints at a body, and its number of rows.
@@ -125,13 +126,39 @@ impl Dual {
         if rows > MOST_OWN_ROWS {
             return *plain;
         }
-        let mut matrix = [0.0; MOST_OWN_ROWS * MOST_OWN_ROWS];
-        self.own_matrix(work, body, &first, &mut matrix);
+        // The compiler unrolls what is of a known size.
+        let taken = match rows {
+            6 => self.taken_by_joints::<6, 36>(work, body, &first, 6),
+            _ => self.taken_by_joints::<MOST_OWN_ROWS, MOST_ENTRIES>(work, body, &first, rows),
+        };
+        let Some(taken) = taken else {
+            return *plain;
+        };
+        let mut block = std::array::from_fn(|k| plain[k] - taken[k]);
+        // A body that its joints hold fast still has a trace of what it would do alone.
+        for i in 0..6 {
+            block[7 * i] += 1e-9 * plain[7 * i];
+        }
+        block
+    }
+
+    /// B (J H⁻¹Jᵀ)⁻¹ Bᵀ of `answer_of`, in room for so many rows and entries. Nothing if there is no inverse.
+    #[inline(always)]
+    fn taken_by_joints<const ROWS: usize, const ENTRIES: usize>(
+        &self,
+        work: &[NewtonBlock],
+        body: usize,
+        first: &[usize],
+        rows: usize,
+    ) -> Option<[f64; 36]> {
+        let at_body = &self.incidences[self.starts[body]..self.starts[body + 1]];
+        let mut matrix = [0.0; ENTRIES];
+        self.own_matrix(work, body, first, &mut matrix);
         // Columns of B: the violation that a unit force or torque causes.
         let (block, lane) = place(body);
         let rot: M3 = gather(&work[block].rot, lane);
         let inverse = work[block].inverse_of(lane);
-        let mut b = [[0.0; MOST_OWN_ROWS]; 6];
+        let mut b = [[0.0; ROWS]; 6];
         let motions = unit_motions(&inverse, &rot);
         for (column, (shift, p)) in b.iter_mut().zip(&motions) {
             for (k, at) in at_body.iter().enumerate() {
@@ -141,20 +168,12 @@ impl Dual {
             }
         }
         if !forward(&mut matrix[..rows * rows], rows, &mut b) {
-            return *plain;
+            return None;
         }
-        let mut block = *plain;
-        for i in 0..6 {
-            for j in 0..6 {
-                let taken: f64 = (0..rows).map(|r| b[i][r] * b[j][r]).sum();
-                block[6 * i + j] -= taken;
-            }
-        }
-        // A body that its joints hold fast still has a trace of what it would do alone.
-        for i in 0..6 {
-            block[7 * i] += 1e-9 * plain[7 * i];
-        }
-        block
+        Some(std::array::from_fn(|e| {
+            let (i, j) = (e / 6, e % 6);
+            (0..rows).map(|r| b[i][r] * b[j][r]).sum()
+        }))
     }
 
     /// J H⁻¹Jᵀ over the joints at a body, row-major, with what the bodies at both ends answer.
@@ -279,7 +298,8 @@ fn response_of(work: &[NewtonBlock], body: usize) -> Response {
 
 /// Cholesky of a small matrix, and the forward half of the solve for six right-hand sides. False
 /// if it is not positive definite.
-fn forward(a: &mut [f64], n: usize, b: &mut [[f64; MOST_OWN_ROWS]; 6]) -> bool {
+#[inline(always)]
+fn forward<const ROWS: usize>(a: &mut [f64], n: usize, b: &mut [[f64; ROWS]; 6]) -> bool {
     for i in 0..n {
         for j in 0..=i {
             let sum: f64 = (0..j).map(|k| a[i * n + k] * a[j * n + k]).sum();

@@ -272,6 +272,11 @@ impl Border {
         true
     }
 
+    /// The last node that each lot is coupled to.
+    pub fn last_nodes(&self) -> &[u32] {
+        &self.ends_at
+    }
+
     /// The right-hand sides of the borders, before `solve`, and how far they move, after it.
     pub fn values(&mut self) -> &mut [Lanes] {
         &mut self.values
