@@ -25,8 +25,8 @@ mod turns;
 use super::block::Block;
 use super::dense::{ConeReport, triple};
 use super::interior::{Pair, Scaling};
-use super::{Triple, violation};
-use guess::Piece;
+use super::Triple;
+use guess::{Look, Piece};
 use multipliers::Round;
 use turns::Turns;
 
@@ -107,6 +107,8 @@ pub struct Direct {
     best: Vec<f64>,
     best_slip: Vec<f64>,
     before: [Vec<f64>; 2],
+    /// Of each contact: what was last seen of it, and what it did before.
+    looks: Vec<Look>,
     pieces: Vec<Piece>,
     round: Round,
     turns: Turns,
@@ -243,6 +245,7 @@ impl Direct {
         tolerance: f64,
         count: [&mut usize; 2],
     ) -> f64 {
+        self.judge();
         match d.trusts_guess() {
             true => self.follow_guess(residual, d, tolerance, GUESSED[1], count),
             false => self.polish(residual, d, tolerance, count),
@@ -281,16 +284,19 @@ impl Direct {
         }
     }
 
-    /// Largest violation of the law, relative to the largest λ.
-    fn judge(&self) -> f64 {
+    /// Looks at every contact. Returns the largest violation of the law, relative to the largest λ.
+    fn judge(&mut self) -> f64 {
         let (mut worst, mut largest) = (0.0f64, 0.0f64);
+        self.looks.clear();
         for (k, mark) in self.marks.iter().enumerate() {
             let (l, u) = (triple(&self.lambda, k), triple(&self.slip, k));
-            let off = violation(&l, &u, mark.mu, mark.compliance);
+            let look = mark.look(&l, &u);
+            let off = look.violation(&l);
             if !(off <= worst) {
                 worst = off;
             }
             largest = l.iter().fold(largest, |m, x| m.max(x.abs()));
+            self.looks.push(look);
         }
         match worst == 0.0 {
             true => 0.0,

@@ -5,9 +5,8 @@
 //! last one, so that the pieces settle in which contacts are: apart, sticking or sliding. As they do
 //! it falls, and the steps become those of Newton's method. Where they do not, it grows again.
 
-use super::super::dense::triple;
 use super::{Direct, Mark, Response};
-use crate::cone::{Triple, is_apart};
+use crate::cone::{Triple, is_apart, project};
 
 /// Steps in a row at most in which no fewer contacts change their piece.
 const PATIENCE: usize = 3;
@@ -27,25 +26,53 @@ pub(super) enum Piece {
     Slides,
 }
 
+/// What the law says of a contact with its force and slip.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Look {
+    /// λ after a step against ũ, before the cone and after it.
+    pub tried: Triple,
+    pub aim: Triple,
+    pub piece: Piece,
+}
+
+impl Look {
+    /// How far the contact is from the law, in the unit of λ.
+    pub fn violation(&self, l: &Triple) -> f64 {
+        let d = [0, 1, 2].map(|i| self.aim[i] - l[i]);
+        (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt()
+    }
+}
+
 impl Mark {
-    fn piece(&self, l: &Triple, u: &Triple) -> Piece {
+    pub(super) fn look(&self, l: &Triple, u: &Triple) -> Look {
         if is_apart(l, u) {
-            return Piece::Apart;
+            return Look {
+                tried: [0.0; 3],
+                aim: [0.0; 3],
+                piece: Piece::Apart,
+            };
         }
-        let [n, x, y] = self.tried(l, u);
+        let tried = self.tried(l, u);
+        let [n, x, y] = tried;
         let t = (x * x + y * y).sqrt();
-        if self.mu * t <= -n {
+        let piece = if self.mu * t <= -n {
             Piece::Apart
         } else if t <= self.mu * n {
             Piece::Sticks
         } else {
             Piece::Slides
-        }
+        };
+        let aim = match piece {
+            Piece::Apart => [0.0; 3],
+            Piece::Sticks => tried,
+            Piece::Slides => project(&tried, self.mu),
+        };
+        Look { tried, aim, piece }
     }
 }
 
 impl Direct {
-    /// Takes at most so many steps from a violation to one within the tolerance or as it was. Returns
+    /// Takes at most so many steps from where contacts were looked at, with a violation, to one within the tolerance or as it was. Returns
     /// what is left, and counts steps and products.
     pub(super) fn follow_guess(
         &mut self,
@@ -103,13 +130,12 @@ impl Direct {
         residual
     }
 
-    /// Finds what each contact does; returns how many do something else than before.
+    /// Finds what each contact does as last seen; returns how many do something else than before.
     pub(super) fn find_pieces(&mut self) -> usize {
         self.pieces.resize(self.marks.len(), Piece::Apart);
         let mut changed = 0;
-        for (k, (mark, piece)) in self.marks.iter().zip(&mut self.pieces).enumerate() {
-            let now = mark.piece(&triple(&self.lambda, k), &triple(&self.slip, k));
-            changed += usize::from(std::mem::replace(piece, now) != now);
+        for (look, piece) in self.looks.iter().zip(&mut self.pieces) {
+            changed += usize::from(std::mem::replace(piece, look.piece) != look.piece);
         }
         changed
     }

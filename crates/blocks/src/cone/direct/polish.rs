@@ -3,7 +3,8 @@
 use super::super::block::IDENTITY;
 use super::super::dense::triple;
 use super::super::newton::{slope, slope_of_slip};
-use super::super::{Triple, is_apart, project};
+use super::super::{Triple, project};
+use super::guess::Piece;
 use super::{Direct, Mark, Response};
 
 /// Steps at most, and what one must leave of the violation at most for another to be made.
@@ -70,29 +71,27 @@ impl Direct {
         }
     }
 
-    /// One step, with a part of the diagonal added to Y.
+    /// One step from where contacts were last looked at, with a part of the diagonal added to Y.
     pub(super) fn newton_step(&mut self, d: &mut dyn Response, shift: f64) -> Option<usize> {
         self.slopes.clear();
         self.softs.clear();
         let mut delta = std::mem::take(&mut self.rhs);
         delta.clear();
         for (k, mark) in self.marks.iter().enumerate() {
-            let (l, u) = (triple(&self.lambda, k), triple(&self.slip, k));
-            if is_apart(&l, &u) {
-                delta.extend([0.0; 3]);
+            let (l, look) = (triple(&self.lambda, k), &self.looks[k]);
+            delta.extend([0, 1, 2].map(|i| look.aim[i] - l[i]));
+            // What is apart becomes so at once.
+            if look.piece == Piece::Apart {
                 self.slopes.push([0.0; 9]);
                 self.softs.push(IDENTITY);
                 continue;
             }
-            let rate = 1.0 / mark.compliance;
-            let y = mark.tried(&l, &u);
-            let (aim, p) = (project(&y, mark.mu), slope(&y, mark.mu));
-            delta.extend((0..3).map(|i| aim[i] - l[i]));
-            self.slopes.push(slope_of_slip(&u, mark.mu, &p, rate));
-            // What is apart becomes so at once.
-            let ease = if p == [0.0; 9] { 1.0 } else { 1.0 + shift };
+            let p = slope(&look.tried, mark.mu);
+            let u = triple(&self.slip, k);
+            self.slopes
+                .push(slope_of_slip(&u, mark.mu, &p, 1.0 / mark.compliance));
             self.softs
-                .push(std::array::from_fn(|e| ease * IDENTITY[e] - p[e]));
+                .push(std::array::from_fn(|e| (1.0 + shift) * IDENTITY[e] - p[e]));
         }
         let solved = match d.prepare(&self.softs, &self.slopes) {
             true => d.respond(&self.slopes, &mut delta, LINEAR),

@@ -45,8 +45,8 @@ impl Direct {
             } else {
                 self.find_slip(d);
             }
-            changed = self.find_pieces();
             left = self.judge();
+            changed = self.find_pieces();
             if !left.is_finite() {
                 break;
             }
