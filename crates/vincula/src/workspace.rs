@@ -34,8 +34,9 @@ pub struct Workspace {
     pub(crate) touched: Vec<bool>,
     /// Whether the block takes the short path of touched bodies without joints.
     pub(crate) loose: Vec<bool>,
-    /// What detection found.
+    /// What detection found, and how deep the worst of it was, m: some more may be found late.
     pub(crate) contacts: Contacts,
+    pub(crate) inside: f64,
     /// What overlaps at the end of a step, and half the thickness of each collider, m.
     pub(crate) late: Contacts,
     /// Where the last attempt at a step started, which may have to be made again; only where
@@ -198,6 +199,7 @@ impl Workspace {
             touched: vec![false; model.params.len()],
             loose: vec![false; model.params.len()],
             contacts: Contacts::new(),
+            inside: 0.0,
             late: Contacts::new(),
             past: touching.then(rest),
             keeps_past: false,

@@ -22,10 +22,10 @@ mod polish;
 mod search;
 mod turns;
 
+use super::Triple;
 use super::block::Block;
 use super::dense::{ConeReport, triple};
 use super::interior::{Pair, Scaling};
-use super::Triple;
 use guess::{Look, Piece};
 use multipliers::Round;
 use turns::Turns;

@@ -27,7 +27,7 @@ use super::choice::ContactSolver;
 use super::coupled::{Coupled, Effort};
 use super::exact::{FEW_ROWS, GOOD_ENOUGH, Groups, Way};
 use super::impact::{self, Approach};
-use super::memory::{Memory, Remembered, key_of};
+use super::memory::{Key, Memory, Remembered, key_of};
 use super::movers::{FIXED, Mover, Movers};
 use super::rows::{ContactRow, along, frame_of};
 use super::sweep::{self, Enough, Sweeper, Violation};
@@ -148,6 +148,10 @@ pub(crate) struct Stage {
     mover_of: Vec<u32>,
     /// The contact of the last step that each continues.
     known: Vec<Option<u32>>,
+    /// Force and torque that each starts from, world, if some are known; and where the step is made again,
+    /// those of the last attempt.
+    starts: Vec<Option<[V3; 2]>>,
+    tried: Vec<(Key, [V3; 2])>,
     /// Of each row of the second stage: how it closes in, and what impacts gave it, N.
     approaches: Vec<Approach>,
     struck: Vec<V3>,
@@ -188,6 +192,8 @@ pub(crate) struct Scene<'a> {
     pub model: &'a Model,
     pub points: &'a [ContactPoint],
     pub memory: &'a Memory,
+    /// How deep the worst contact was at the start, m.
+    pub inside: f64,
     /// The start of the step.
     pub start: &'a [StateBlock],
     /// The iterate.
@@ -231,6 +237,42 @@ impl Stage {
         self.links.clear();
     }
 
+    /// Forgets the attempts at a step, or part of one.
+    pub fn start_afresh(&mut self) {
+        self.tried.clear();
+    }
+
+    /// The step will be made again, with these contacts and perhaps others: where joints hold something it
+    /// starts from the forces that it has found, if they were solved for all at once.
+    pub fn keep_forces(&mut self, points: &[ContactPoint]) {
+        self.tried.clear();
+        // Where sweeps end before they agree, forces that did not do are a bad start.
+        let agreed = self.holds_any() && self.is_direct();
+        if !agreed || self.links.len() != points.len() {
+            return;
+        }
+        for (link, point) in self.links.iter().zip(points) {
+            let frame = frame_of(&point.normal);
+            let force = link.first.map(|f| along(&frame, &f));
+            self.tried.push((key_of(point), force));
+        }
+    }
+
+    /// Finds the forces that contacts start from.
+    fn find_starts(&mut self, scene: &Scene<'_>) {
+        scene.memory.matches(scene.points, &mut self.known);
+        let mut tried = self.tried.iter().peekable();
+        self.starts.clear();
+        for (point, known) in scene.points.iter().zip(&self.known) {
+            // Both are in the order of their names.
+            let key = key_of(point);
+            while tried.next_if(|(name, _)| *name < key).is_some() {}
+            let again = tried.next_if(|(name, _)| *name == key).map(|t| t.1);
+            let last = || known.map(|k| scene.memory.entries[k as usize].first);
+            self.starts.push(again.or_else(last));
+        }
+    }
+
     /// Whether the bodies of this step are known.
     pub fn has_begun(&self) -> bool {
         self.progress != Progress::Nothing
@@ -248,7 +290,12 @@ impl Stage {
         }));
         self.links.clear();
         let held = self.movers.all.iter().any(|m| !m.loose);
-        scene.memory.matches(scene.points, &mut self.known);
+        self.find_starts(scene);
+        // Points that were found late may have come there on a curve, from where nothing overlapped.
+        let floor = match held {
+            true => -scene.inside,
+            false => f64::NEG_INFINITY,
+        };
         for point in scene.points {
             let a = self.side(point, 0);
             let b = self.side(point, 1);
@@ -274,7 +321,7 @@ impl Stage {
                 bent: [0.0; 2],
                 touches: false,
                 second: None,
-                aim: (gap + out).min(0.0),
+                aim: (gap + out).min(0.0).max(floor),
             });
         }
     }

@@ -55,6 +55,8 @@ pub(super) fn find_contacts(
         return;
     }
     sleep::detect_and_wake(model, state, control, work, h);
+    work.inside = work.contacts.penetration();
+    work.stage.start_afresh();
     mark_touched(work);
 }
 
@@ -102,6 +104,7 @@ pub(super) fn stage_of<'a>(
         model,
         points: &work.contacts.points,
         memory: &state.contacts,
+        inside: work.inside,
         start: &state.blocks,
         work: &work.newton,
         loose: &work.loose,

@@ -149,6 +149,7 @@ pub(super) fn find_missed(
     if work.contacts.points.len() == known {
         return false;
     }
+    work.stage.keep_forces(&work.contacts.points[..known]);
     let key = |c: &ContactPoint| (c.collider_a, c.collider_b, c.feature);
     let points = &mut work.contacts.points;
     points.sort_unstable_by(|p, q| key(p).cmp(&key(q)).then(p.gap.total_cmp(&q.gap)));

@@ -272,6 +272,7 @@ fn advance_as_set(
         if let Some(open) = runs::answer_first(state, work, h) {
             break (scheme, report, open);
         }
+        work.stage.keep_forces(&work.contacts.points);
         work.stage.reset();
     };
     work.keep_multipliers();

@@ -72,7 +72,7 @@ pub(super) fn is_too_deep(depth: f64, work: &Workspace) -> bool {
 
 /// The overlap that is borne at the end of a step, m.
 pub(super) fn borne(work: &Workspace) -> f64 {
-    (DEEP * thinnest(work)).max(work.contacts.penetration())
+    (DEEP * thinnest(work)).max(work.inside)
 }
 
 /// Takes the step in equal parts; the state is untouched on an error.

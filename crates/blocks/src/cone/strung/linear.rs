@@ -51,7 +51,10 @@ impl Strung {
         self.idle.push(idle);
         if idle {
             let numbers = (bead.own..).step_by(9);
-            let sound = softs[contacts].iter().zip(numbers).all(|(y, at)| self.leave(at, y));
+            let sound = softs[contacts]
+                .iter()
+                .zip(numbers)
+                .all(|(y, at)| self.leave(at, y));
             return sound.then_some(false);
         }
         // The compiler unrolls what is of a known size.

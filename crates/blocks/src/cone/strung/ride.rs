@@ -201,7 +201,11 @@ impl Strung {
         for bead in self.beads.iter().filter(|bead| bead.sides > 0) {
             let other = &mut others[self.lots[bead.lots] as usize];
             for k in 0..bead.count {
-                add_moved(other, &self.sways[bead.sways + k], &triple(x, bead.first + k));
+                add_moved(
+                    other,
+                    &self.sways[bead.sways + k],
+                    &triple(x, bead.first + k),
+                );
             }
         }
         for other in others.iter_mut() {

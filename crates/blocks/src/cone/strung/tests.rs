@@ -178,7 +178,8 @@ fn it_finds_what_a_dense_solve_finds() {
     let mut seed = 17;
     let mut states = [0; 3];
     for case in 0..100 {
-        let (mut strung, mut dense) = problem(&mut seed, 4 + case % 7, [0, 1, 2, 3, 10][case % 5], LESS);
+        let (mut strung, mut dense) =
+            problem(&mut seed, 4 + case % 7, [0, 1, 2, 3, 10][case % 5], LESS);
         let rows = dense.lambda.len();
         // A first guess that is not zero, with the slip that it causes.
         start(&mut strung, &dense, &first_guess(rows));
