@@ -120,7 +120,7 @@ pub(super) fn find_missed(
     let part = UNSEEN[usize::from(!work.stage.holds_any())];
     let known = work.contacts.points.len();
     let turns = known + work.late.points.len();
-    let borne = match work.stage.holds_any() {
+    let borne = match work.stage.is_strung() {
         true => borne(work),
         false => f64::INFINITY,
     };
