@@ -21,6 +21,7 @@ mod rotations;
 mod second;
 pub(crate) use second::relative;
 mod solve;
+mod starts;
 
 use super::ContactPoint;
 use super::choice::ContactSolver;
@@ -38,7 +39,9 @@ use crate::math::rotation::exp;
 use crate::math::small::*;
 use crate::model::{BodyId, Model, StateBlock};
 use crate::settings::Settings;
+use accurate::Toil;
 use rotations::Rotations;
+use starts::Starts;
 
 /// Speed at which bodies that start inside each other are moved apart, m/s.
 pub const PUSH_SPEED: f64 = 1.0;
@@ -148,10 +151,7 @@ pub(crate) struct Stage {
     mover_of: Vec<u32>,
     /// The contact of the last step that each continues.
     known: Vec<Option<u32>>,
-    /// Force and torque that each starts from, world, if some are known; and where the step is made again,
-    /// those of the last attempt.
-    starts: Vec<Option<[V3; 2]>>,
-    tried: Vec<(Key, [V3; 2])>,
+    starts: Starts,
     /// Of each row of the second stage: how it closes in, and what impacts gave it, N.
     approaches: Vec<Approach>,
     struck: Vec<V3>,
@@ -163,15 +163,9 @@ pub(crate) struct Stage {
     sweeper: Sweeper,
     coupled: Coupled,
     progress: Progress,
-    /// Products so far in this step, and those towards an accuracy that is asked for.
+    /// Products so far in this step, and what was done towards an accuracy.
     spent: usize,
-    toiled: usize,
-    /// Whether contacts that are solved to the usual accuracy did not come to it in this step.
-    missed: bool,
-    /// How often that was so in all parts of the step.
-    misses: usize,
-    /// The accuracy to which the rest of the step is solved, where contacts were left too deep.
-    insisted: Option<f64>,
+    toil: Toil,
     /// Whether the contacts of a crowd of small mechanisms are swept.
     swept: bool,
     /// Rotation of each mover at the start of the step and when the rows were made, and its
@@ -224,53 +218,15 @@ impl Stage {
 
     /// A new step, of whatever parts.
     pub fn forgive(&mut self) {
-        self.misses = 0;
+        self.toil.forgive();
     }
 
     /// A new step, or part of one.
     pub fn reset(&mut self) {
         self.progress = Progress::Nothing;
         self.spent = 0;
-        self.toiled = 0;
-        self.missed = self.misses >= accurate::MISSES;
-        self.insisted = None;
+        self.toil.begin();
         self.links.clear();
-    }
-
-    /// Forgets the attempts at a step, or part of one.
-    pub fn start_afresh(&mut self) {
-        self.tried.clear();
-    }
-
-    /// The step will be made again, with these contacts and perhaps others: where joints hold something it
-    /// starts from the forces that it has found, if they were solved for all at once.
-    pub fn keep_forces(&mut self, points: &[ContactPoint]) {
-        self.tried.clear();
-        // Where sweeps end before they agree, forces that did not do are a bad start.
-        let agreed = self.holds_any() && self.is_direct();
-        if !agreed || self.links.len() != points.len() {
-            return;
-        }
-        for (link, point) in self.links.iter().zip(points) {
-            let frame = frame_of(&point.normal);
-            let force = link.first.map(|f| along(&frame, &f));
-            self.tried.push((key_of(point), force));
-        }
-    }
-
-    /// Finds the forces that contacts start from.
-    fn find_starts(&mut self, scene: &Scene<'_>) {
-        scene.memory.matches(scene.points, &mut self.known);
-        let mut tried = self.tried.iter().peekable();
-        self.starts.clear();
-        for (point, known) in scene.points.iter().zip(&self.known) {
-            // Both are in the order of their names.
-            let key = key_of(point);
-            while tried.next_if(|(name, _)| *name < key).is_some() {}
-            let again = tried.next_if(|(name, _)| *name == key).map(|t| t.1);
-            let last = || known.map(|k| scene.memory.entries[k as usize].first);
-            self.starts.push(again.or_else(last));
-        }
     }
 
     /// Whether the bodies of this step are known.
@@ -290,7 +246,8 @@ impl Stage {
         }));
         self.links.clear();
         let held = self.movers.all.iter().any(|m| !m.loose);
-        self.find_starts(scene);
+        scene.memory.matches(scene.points, &mut self.known);
+        self.starts.find(scene, &self.known);
         // Points that were found late may have come there on a curve, from where nothing overlapped.
         let floor = match held {
             true => -scene.inside,

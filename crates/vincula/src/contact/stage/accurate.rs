@@ -24,11 +24,43 @@ const ROUGH: f64 = 1e-3;
 const FEW: usize = 300;
 const USUAL: f64 = 1e-6;
 /// Times that they may fail to come to it in all parts of a step: more tries take long and fail too.
-pub(super) const MISSES: usize = 4;
+const MISSES: usize = 4;
 /// The accuracy to which contacts of loose bodies are solved that would be left too deep, at first, and what
 /// it is multiplied by where that was not enough.
 const INSISTED: f64 = 1e-3;
 const FINER: f64 = 0.1;
+
+/// What was done towards an accuracy in a step.
+#[derive(Debug, Default)]
+pub(super) struct Toil {
+    /// Products in this part of it.
+    products: usize,
+    /// How often contacts that are solved to the usual accuracy did not come to it in all parts, and whether
+    /// they are given up in this one.
+    misses: usize,
+    gave_up: bool,
+    /// The accuracy to which the rest of the part is solved, where contacts were left too deep.
+    insisted: Option<f64>,
+}
+
+impl Toil {
+    /// A new step.
+    pub fn forgive(&mut self) {
+        self.misses = 0;
+    }
+
+    /// A new part of it.
+    pub fn begin(&mut self) {
+        self.products = 0;
+        self.gave_up = self.misses >= MISSES;
+        self.insisted = None;
+    }
+
+    fn miss(&mut self) {
+        self.misses += 1;
+        self.gave_up = true;
+    }
+}
 
 impl Stage {
     /// The violation of the law, relative to the largest force, that contacts are solved to: the one that is
@@ -41,32 +73,32 @@ impl Stage {
         let usual = chooses && self.has_begun() && (self.has_few() || self.stands());
         match usual {
             true => Some(USUAL),
-            false => self.insisted,
+            false => self.toil.insisted,
         }
     }
 
     /// Whether contacts of loose bodies that are too deep can be solved to a higher accuracy although none is
     /// asked for: for the rest of the step they are.
     pub fn insist(&mut self, settings: &Settings) -> bool {
-        let next = match self.insisted {
+        let next = match self.toil.insisted {
             None => INSISTED,
             Some(last) => FINER * last,
         };
         let may = settings.contact_solver == ContactSolver::Automatic
             && settings.contact_accuracy.is_none()
-            && !self.missed
+            && !self.toil.gave_up
             && next >= 0.5 * USUAL
             && self.rows.len() <= MOST_STANDING
             && self.rows.iter().all(|row| row.is_loose() && !row.spins());
         if may {
-            self.insisted = Some(next);
+            self.toil.insisted = Some(next);
         }
         may
     }
 
     /// Whether more care would do nothing for loose bodies whose contacts are not at the accuracy that is usual.
     pub fn gave_up(&self, settings: &Settings) -> bool {
-        self.missed && settings.contact_accuracy.is_none() && !self.movers.hold_mechanisms()
+        self.toil.gave_up && settings.contact_accuracy.is_none() && !self.movers.hold_mechanisms()
     }
 
     fn has_few(&self) -> bool {
@@ -119,7 +151,7 @@ impl Stage {
     ) -> usize {
         // What failed in a step is likely to do so again, and takes long.
         let asked = settings.contact_accuracy.is_some();
-        if self.residual() <= accuracy || (!asked && self.missed) {
+        if self.residual() <= accuracy || (!asked && self.toil.gave_up) {
             return 0;
         }
         let Stage {
@@ -128,26 +160,24 @@ impl Stage {
             groups,
             sweeper,
             coupled,
-            toiled,
-            missed,
-            misses,
+            toil,
             ..
         } = self;
         if movers.knows_own() {
             let [group, step] = PRODUCTS;
-            let most = group.min(step.saturating_sub(*toiled));
+            let most = group.min(step.saturating_sub(toil.products));
             if most == 0 {
                 return 0;
             }
             let effort = Effort::to(accuracy, most);
             let used = coupled.solve(rows, movers, dual, work, effort, true);
-            *toiled += used;
+            toil.products += used;
             return used;
         }
         if movers.answer_together() && !rows.iter().any(ContactRow::spins) {
             let (count, left) = settle_groups(accuracy, rows, movers, groups, sweeper);
             if !asked && left > accuracy {
-                (*missed, *misses) = (true, *misses + 1);
+                toil.miss();
             }
             return count;
         }

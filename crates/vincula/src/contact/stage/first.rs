@@ -75,7 +75,7 @@ impl Stage {
             }
             let last = match again {
                 true => Some(link.first.map(|f| along(&row.frame, &f))),
-                false => self.starts[index],
+                false => self.starts.of(index),
             };
             if let Some(last) = last {
                 row.start_from(&mut self.movers, &last);
