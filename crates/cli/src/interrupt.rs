@@ -14,16 +14,15 @@ pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
     /// From now on the first Ctrl-C is noted; a second one ends the program at once. Where that cannot be
-    /// had, the first one does.
+    /// had, the first one does. Other programs ask for the end by another signal, some twice in a row, as
+    /// `timeout` does: that is noted however often it comes.
     pub fn watch() -> Interrupt {
         let came = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM] {
-            // In this order, or the first would be taken for the second.
-            let second = register_conditional_shutdown(signal, i32::from(CODE), came.clone());
-            if second.is_ok() {
-                let _ = register(signal, came.clone());
-            }
+        // In this order, or the first would be taken for the second.
+        if register_conditional_shutdown(SIGINT, i32::from(CODE), came.clone()).is_ok() {
+            let _ = register(SIGINT, came.clone());
         }
+        let _ = register(SIGTERM, came.clone());
         Interrupt(came)
     }
 
