@@ -17,6 +17,7 @@
 
 mod guess;
 mod inner;
+mod look;
 mod multipliers;
 mod polish;
 mod search;
@@ -26,7 +27,7 @@ use super::Triple;
 use super::block::Block;
 use super::dense::{ConeReport, triple};
 use super::interior::{Pair, Scaling};
-use guess::{Look, Piece};
+use look::{Look, Piece};
 use multipliers::Round;
 use turns::Turns;
 

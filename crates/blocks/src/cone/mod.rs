@@ -67,31 +67,11 @@ pub fn project(lambda: &Triple, mu: f64) -> Triple {
     [normal, shrink * x, shrink * y]
 }
 
-/// Whether a block meets the law because nothing pushes and nothing approaches.
-#[inline(always)]
-fn is_apart(lambda: &Triple, slip: &Triple) -> bool {
-    *lambda == [0.0; 3] && slip[0] >= 0.0
-}
-
 /// How far a block is from Coulomb's law, in the unit of λ: the step that a projection with
 /// the block's own compliance would still make. Zero exactly when the law holds.
 #[inline]
 pub fn violation(lambda: &Triple, slip: &Triple, mu: f64, compliance: f64) -> f64 {
-    if is_apart(lambda, slip) {
-        return 0.0;
-    }
-    let rate = 1.0 / compliance;
-    let sliding = (slip[1] * slip[1] + slip[2] * slip[2]).sqrt();
-    let aim = project(
-        &[
-            lambda[0] - rate * (slip[0] + mu * sliding),
-            lambda[1] - rate * slip[1],
-            lambda[2] - rate * slip[2],
-        ],
-        mu,
-    );
-    let d = [aim[0] - lambda[0], aim[1] - lambda[1], aim[2] - lambda[2]];
-    (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt()
+    Mark { mu, compliance }.look(lambda, slip).violation(lambda)
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ use crate::vectors::vectorized;
 use border::Border;
 use ride::Ride;
 pub use rows::LANES;
-use rows::{Blocks, Lanes, NOTHING, Rows, rows, times, times_turned};
+use rows::{Blocks, Lanes, NOTHING, Rows, add, rows, times, times_turned};
 
 /// Contacts up to which a guess is followed: of thousands some are always far from where they end.
 const FOLLOWED: usize = 2_000;
@@ -303,11 +303,7 @@ impl Strung {
                     let sway = &self.sways[bead.sways + k * bead.sides + side];
                     take_moved(&mut answer, sway, &moved[*lot as usize]);
                 }
-                for i in 0..3 {
-                    let own = &self.own[bead.own + (3 * k + i) * size..][..size];
-                    let alone: f64 = own.iter().zip(here).map(|(s, l)| s * l).sum();
-                    y[3 * (bead.first + k) + i] = alone - answer[i];
-                }
+                put_answer(y, bead, k, &self.own, here, &answer);
             }
         }
     }
@@ -366,10 +362,7 @@ impl Response for Strung {
 /// Adds Vᵀ λ of a contact to what its borders do.
 #[inline(always)]
 fn add_moved(moved: &mut Lanes, sway: &Rows, lambda: &Triple) {
-    let part = times_turned(sway, lambda);
-    for lane in 0..LANES {
-        moved[lane] += part[lane];
-    }
+    add(moved, &times_turned(sway, lambda));
 }
 
 /// Takes V w of a contact from its answer.
@@ -389,6 +382,16 @@ fn add_to_nodes(nodes: &mut [f64], node: usize, reach: &[Rows; 2], lambda: &Trip
         for i in 0..3 {
             nodes[3 * (node + k) + i] += part[i];
         }
+    }
+}
+
+/// Writes S x of a contact of a link less what the chain and the borders answer.
+#[inline(always)]
+fn put_answer(y: &mut [f64], bead: &Bead, k: usize, own: &[f64], here: &[f64], answer: &Triple) {
+    for i in 0..3 {
+        let own = &own[bead.own + (3 * k + i) * here.len()..][..here.len()];
+        let alone: f64 = own.iter().zip(here).map(|(s, l)| s * l).sum();
+        y[3 * (bead.first + k) + i] = alone - answer[i];
     }
 }
 

@@ -4,6 +4,7 @@ use super::parts::is_too_deep;
 use super::sleep;
 use super::solve::{bend_held, close, is_little};
 use super::travel::measure_thickness;
+use super::turns::{self, Course, agrees, contracts, is_accurate};
 use super::yielding::{give_way, give_way_at_end};
 use super::{StepReport, Workspace};
 use crate::contact::stage::{Care, Scene, Stage, is_crowd};
@@ -14,28 +15,6 @@ use crate::math::lanes::{LANES, gather, place, scatter};
 use crate::math::small::*;
 use crate::model::{BodyId, Control, Model, State};
 
-/// Turns between contacts and joints at most, by how much care they get.
-const TURNS: [usize; 3] = [4, 2, 2];
-/// More of them where contacts made limits or friction of joints change what they do.
-const MORE_TURNS: usize = 4;
-/// The same where an accuracy is asked for: a turn may take only a quarter of the disagreement.
-const ACCURATE_TURNS: usize = 40;
-/// Those of them at most after which contacts and joints disagree more than before.
-const ASTRAY: usize = 4;
-/// What a turn must leave of the disagreement at most to be a good one, and how many others are taken.
-const HALF: f64 = 0.5;
-const STUCK: usize = 3;
-/// Two disagreements that are the same, relative, and turns at most after which they come again.
-const SAME: f64 = 0.03;
-const PERIOD: usize = 6;
-/// What a turn must leave of the disagreement at most for another one to be taken.
-const CONTRACTION: f64 = 0.3;
-/// Disagreement of joints and the contacts of large mechanisms that is none, m, and the same in
-/// crowds.
-const AGREEMENT: [f64; 2] = [1e-6, 1e-5];
-/// Violation of the law, relative to the largest force, that contacts that are few, and those of large
-/// mechanisms that are solved all at once, may be left with where they and the joints agree.
-const LAWFUL: [f64; 2] = [1e-7, 9e-7];
 /// Times at most that gaps are corrected for the curved path of rotating bodies, and in crowds.
 const BENDS: [usize; 2] = [2, 1];
 /// The same where an accuracy is asked for.
@@ -148,8 +127,7 @@ pub(super) fn hold_apart(
     let rule = work.settings.iteration();
     let (mut wrong, mut violation) = (0.0, None);
     let exact = work.stage.care() == Care::Exact;
-    let (mut turn, mut changed, mut stuck) = (0, false, 0);
-    let mut offs = [f64::INFINITY; 2 * PERIOD];
+    let (mut turn, mut changed, mut course) = (0, false, Course::default());
     loop {
         report.sweeps += work.solve_contacts(turn > 0 && !changed);
         let crowd = usize::from(is_crowd(work.contacts.points.len()));
@@ -202,7 +180,7 @@ pub(super) fn hold_apart(
         if changed {
             stage.weigh_again(&scene, dual);
         }
-        let better = turn == 0 || off < CONTRACTION * wrong;
+        let better = turn == 0 || contracts(wrong, off);
         wrong = off.max(left);
         violation = Some(left);
         turn += 1;
@@ -211,14 +189,12 @@ pub(super) fn hold_apart(
             wrong = left;
             break;
         }
-        let most = turns(work) + if changed { MORE_TURNS } else { 0 };
+        let most = turns::most(work, changed);
         // Where the step is linearised again anyway, the small change can wait for that.
         let waits = || !exact && is_open(work, left);
-        stuck += usize::from(!(off <= HALF * offs[0]));
-        offs.rotate_right(1);
-        offs[0] = off;
-        let helps = better || changed || (stuck <= STUCK && !is_accurate(work));
-        let swings = accurate && swings(&offs);
+        course.note(off);
+        let helps = better || changed || (!course.is_stuck() && !is_accurate(work));
+        let swings = accurate && course.swings();
         if turn >= most || !helps || swings || waits() {
             break;
         }
@@ -236,27 +212,7 @@ fn goes_in(model: &Model, work: &mut Workspace) -> bool {
     !coupled(work) && is_too_deep(work.stage.depth(), work)
 }
 
-/// Whether disagreements, the last one first, come again and again, and the last is the least of them:
-/// limits that open and close by turns would do so for ever.
-fn swings(offs: &[f64; 2 * PERIOD]) -> bool {
-    let same = |a: f64, b: f64| (a - b).abs() <= SAME * a;
-    let again = |period: usize| (0..period).all(|k| same(offs[k], offs[k + period]));
-    let least = |period: usize| offs[..period].iter().all(|off| offs[0] <= *off);
-    (2..=PERIOD).any(|period| least(period) && again(period))
-}
-
 impl Workspace {
-    /// The violation of the law that the contacts of this step are solved to, if to one.
-    fn accuracy(&self) -> Option<f64> {
-        self.stage.accuracy(&self.settings)
-    }
-
-    /// Whether contacts that violate the law by `residual` meet it as well as they are to.
-    pub(super) fn is_enough(&self, residual: impl FnOnce() -> f64) -> bool {
-        let gave_up = self.stage.gave_up(&self.settings);
-        gave_up || self.accuracy().is_none_or(|most| residual() <= most)
-    }
-
     /// Solves the contacts of the present stage; returns the iterations.
     pub(super) fn solve_contacts(&mut self, again: bool) -> usize {
         let (settings, dual) = (&self.settings, &mut self.dual);
@@ -268,43 +224,6 @@ impl Workspace {
 /// chains whose contacts are solved all at once.
 fn may_bend(work: &Workspace) -> bool {
     work.stage.is_strung() && is_little(work)
-}
-
-/// Turns between contacts and joints at most.
-fn turns(work: &Workspace) -> usize {
-    match work.accuracy() {
-        Some(_) => ACCURATE_TURNS,
-        None => usual_turns(work),
-    }
-}
-
-/// The same where no accuracy is asked for.
-fn usual_turns(work: &Workspace) -> usize {
-    let kind = if work.stage.is_direct() {
-        Care::Exact
-    } else {
-        work.stage.care()
-    };
-    TURNS[kind as usize]
-}
-
-/// Whether contacts meet the law as well as is asked for.
-fn is_accurate(work: &Workspace) -> bool {
-    work.is_enough(|| work.stage.residual())
-}
-
-/// Whether contacts and joints agree that were `off` by so much, m. Where contacts of large mechanisms
-/// are solved all at once, it is enough that the law is met where the joints have moved them to.
-fn agrees(work: &Workspace, off: f64) -> bool {
-    let (care, direct) = (work.stage.care(), work.stage.is_direct());
-    let lawful = |most: f64| work.stage.residual() <= most;
-    let agree = match care {
-        Care::Exact => off <= work.settings.contact_tolerance && lawful(LAWFUL[0]),
-        _ if direct => lawful(LAWFUL[1]),
-        Care::Good => off <= AGREEMENT[0],
-        Care::Crowd => off <= AGREEMENT[1],
-    };
-    agree && is_accurate(work)
 }
 
 /// Tells the bodies that joints hold what contacts do to their places.
@@ -404,11 +323,8 @@ pub(super) fn stop_approach(
     stage.second(&scene, dual);
     note(work);
     let h = scheme.h;
-    let (mut wrong, mut astray) = (f64::INFINITY, 0);
-    for turn in 0..TURNS[0].max(ACCURATE_TURNS) {
-        if turn >= turns(work) {
-            break;
-        }
+    let (mut wrong, mut astray, mut turn) = (f64::INFINITY, 0, 0);
+    while turn < turns::most(work, false) {
         report.sweeps += work.solve_contacts(turn > 0);
         if turn == 0 && coupled(work) && work.dual.holds_axes() {
             report.sweeps += give_way_at_end(model, state, work, scheme)?;
@@ -422,10 +338,11 @@ pub(super) fn stop_approach(
         }
         project_joints(work, scheme, turn == 0 && !work.dual.holds_axes());
         let off = read(work, h);
+        turn += 1;
         // More turns than usual are taken only while they help.
         astray += usize::from(!(off < wrong));
-        let more = astray <= ASTRAY && !is_accurate(work);
-        let helps = turn + 1 < usual_turns(work) || off < wrong || more;
+        let more = astray <= turns::ASTRAY && !is_accurate(work);
+        let helps = turn < turns::usual(work) || off < wrong || more;
         wrong = off;
         if agrees(work, off) || !helps {
             break;

@@ -14,6 +14,7 @@ mod shock;
 pub(crate) mod sleep;
 mod solve;
 mod travel;
+mod turns;
 mod velocity;
 mod yielding;
 

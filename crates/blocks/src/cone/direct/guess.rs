@@ -5,8 +5,8 @@
 //! last one, so that the pieces settle in which contacts are: apart, sticking or sliding. As they do
 //! it falls, and the steps become those of Newton's method. Where they do not, it grows again.
 
-use super::{Direct, Mark, Response};
-use crate::cone::{Triple, is_apart, project};
+use super::look::Piece;
+use super::{Direct, Response};
 
 /// Steps in a row at most in which no fewer contacts change their piece.
 const PATIENCE: usize = 3;
@@ -18,62 +18,9 @@ const MOST: f64 = 1e-3;
 const KEPT: f64 = 0.2;
 const GROWTH: f64 = 100.0;
 
-/// What a contact does after a step against ũ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
-    Apart,
-    Sticks,
-    Slides,
-}
-
-/// What the law says of a contact with its force and slip.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Look {
-    /// λ after a step against ũ, before the cone and after it.
-    pub tried: Triple,
-    pub aim: Triple,
-    pub piece: Piece,
-}
-
-impl Look {
-    /// How far the contact is from the law, in the unit of λ.
-    pub fn violation(&self, l: &Triple) -> f64 {
-        let d = [0, 1, 2].map(|i| self.aim[i] - l[i]);
-        (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt()
-    }
-}
-
-impl Mark {
-    pub(super) fn look(&self, l: &Triple, u: &Triple) -> Look {
-        if is_apart(l, u) {
-            return Look {
-                tried: [0.0; 3],
-                aim: [0.0; 3],
-                piece: Piece::Apart,
-            };
-        }
-        let tried = self.tried(l, u);
-        let [n, x, y] = tried;
-        let t = (x * x + y * y).sqrt();
-        let piece = if self.mu * t <= -n {
-            Piece::Apart
-        } else if t <= self.mu * n {
-            Piece::Sticks
-        } else {
-            Piece::Slides
-        };
-        let aim = match piece {
-            Piece::Apart => [0.0; 3],
-            Piece::Sticks => tried,
-            Piece::Slides => project(&tried, self.mu),
-        };
-        Look { tried, aim, piece }
-    }
-}
-
 impl Direct {
-    /// Takes at most so many steps from where contacts were looked at, with a violation, to one within the tolerance or as it was. Returns
-    /// what is left, and counts steps and products.
+    /// Takes at most so many steps from where contacts were looked at, with a violation, to one within the
+    /// tolerance or as it was. Returns what is left, and counts steps and products.
     pub(super) fn follow_guess(
         &mut self,
         residual: f64,

@@ -3,28 +3,15 @@
 use super::super::block::IDENTITY;
 use super::super::dense::triple;
 use super::super::newton::{slope, slope_of_slip};
-use super::super::{Triple, project};
-use super::guess::Piece;
-use super::{Direct, Mark, Response};
+use super::super::project;
+use super::look::Piece;
+use super::{Direct, Response};
 
 /// Steps at most, and what one must leave of the violation at most for another to be made.
 const STEPS: usize = 8;
 const GAIN: f64 = 0.5;
 /// Residual of a linear solve, relative.
 const LINEAR: f64 = 1e-6;
-
-impl Mark {
-    /// λ after a step against ũ, before the cone.
-    pub(super) fn tried(&self, l: &Triple, u: &Triple) -> Triple {
-        let rate = 1.0 / self.compliance;
-        let sliding = (u[1] * u[1] + u[2] * u[2]).sqrt();
-        [
-            l[0] - rate * (u[0] + self.mu * sliding),
-            l[1] - rate * u[1],
-            l[2] - rate * u[2],
-        ]
-    }
-}
 
 impl Direct {
     /// Takes steps while they help, from a violation to one within the tolerance or as it was.

@@ -8,7 +8,10 @@
 
 use super::super::block::invert;
 use super::super::dense::triple;
-use super::rows::{Blocks, LANES, Lanes, NOTHING, Rows, add_turned, inverse_of, product, times};
+use super::rows::{
+    Blocks, LANES, Lanes, NOTHING, Rows, add, add_turned, inverse_of, product, row_times, take,
+    times,
+};
 use super::{Bead, add_moved, take_moved};
 
 /// Lots at most that are coupled to one node.
@@ -354,14 +357,6 @@ fn dot(a: &Lanes, b: &Lanes) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
 }
 
-/// a −= b.
-#[inline(always)]
-fn take(a: &mut Lanes, b: &Lanes) {
-    for lane in 0..LANES {
-        a[lane] -= b[lane];
-    }
-}
-
 /// A row times a square.
 #[inline(always)]
 fn times_square(row: &Lanes, square: &Square) -> Lanes {
@@ -377,9 +372,6 @@ fn times_square(row: &Lanes, square: &Square) -> Lanes {
 #[inline(always)]
 fn add_square(to: &mut Square, sign: f64, a: &Rows, b: &Rows) {
     for (lane, to) in to.iter_mut().enumerate() {
-        let [p, q, r] = [sign * a[0][lane], sign * a[1][lane], sign * a[2][lane]];
-        for other in 0..LANES {
-            to[other] += p * b[0][other] + q * b[1][other] + r * b[2][other];
-        }
+        add(to, &row_times(&a.map(|row| sign * row[lane]), b));
     }
 }

@@ -17,8 +17,10 @@
 
 use super::super::block::Block;
 use super::super::dense::triple;
-use super::rows::{LANES, Lanes, NOTHING, Rows, inverse_of, times_turned};
-use super::{Bead, Strung, add_moved, take_moved};
+use super::rows::{
+    LANES, Lanes, Rows, add, add_turned, inverse_of, row_times, take, times_turned, turned,
+};
+use super::{Bead, Strung, add_moved, put_answer, take_moved};
 
 /// Rows of a node and of the pulley, to the node and the pulley.
 type Four = [Lanes; LANES];
@@ -109,7 +111,9 @@ impl Strung {
         for node in 0..self.alone.len() {
             let mut next = [[0.0; LANES]; LANES];
             let (mut upper, mut lower) = (self.alone.upper[node], self.alone.lower[node]);
-            add(&mut own, &self.alone.diagonal[node]);
+            for (own, alone) in own.iter_mut().zip(&self.alone.diagonal[node]) {
+                add(own, alone);
+            }
             while self.beads.get(bead).is_some_and(|bead| bead.node == node) {
                 let Some(pushes) = self.find_gains(bead, softs, slopes) else {
                     return false;
@@ -121,14 +125,14 @@ impl Strung {
                 }
                 let (reaches, gains) = (&self.reaches[first..], &self.gains[first..]);
                 for ([a, b], [p, q]) in reaches.iter().zip(gains).take(count) {
-                    take_turned(&mut own, a, p);
-                    take_turned(&mut lower, b, p);
+                    add_turned(&mut own, -1.0, a, p);
+                    add_turned(&mut lower, -1.0, b, p);
                     let [u0, u1, u2] = upper;
                     let [n0, n1, n2, n3] = next;
                     let mut right = [u0, u1, u2, n3];
-                    take_turned(&mut right, a, q);
+                    add_turned(&mut right, -1.0, a, q);
                     let mut below = [n0, n1, n2];
-                    take_turned(&mut below, b, q);
+                    add_turned(&mut below, -1.0, b, q);
                     upper = [right[0], right[1], right[2]];
                     next = [below[0], below[1], below[2], right[3]];
                 }
@@ -143,16 +147,13 @@ impl Strung {
             let left = [lower[0], lower[1], lower[2], own[3]];
             let gain = left.map(|[p, q, r, _]| row_times(&[p, q, r], &pivot));
             for (next, gain) in next.iter_mut().zip(&gain) {
-                let taken = row_times(&[gain[0], gain[1], gain[2]], &upper);
-                for lane in 0..LANES {
-                    next[lane] -= taken[lane];
-                }
+                take(next, &row_times(&[gain[0], gain[1], gain[2]], &upper));
             }
             // The pulley is the same one at the next node.
             next[3][3] += own[3][3];
             ride.nodes[node] = Node {
                 inverse: turned(&pivot),
-                gain: std::array::from_fn(|j| std::array::from_fn(|i| gain[i][j])),
+                gain: turned(&gain),
                 next: upper,
             };
             if ride.ends_at[node] && !ride.end(&mut next) {
@@ -176,8 +177,8 @@ impl Strung {
                     continue;
                 }
                 let [a, b] = &self.reaches[k];
-                add_row(&mut ride.values[bead.node], &times_turned(a, &y));
-                add_row(&mut ride.values[bead.node + 1], &times_turned(b, &y));
+                add(&mut ride.values[bead.node], &times_turned(a, &y));
+                add(&mut ride.values[bead.node + 1], &times_turned(b, &y));
             }
         }
         ride.solve();
@@ -220,11 +221,7 @@ impl Strung {
                     let other = &others[self.lots[bead.lots] as usize];
                     take_moved(&mut answer, &self.sways[bead.sways + k], other);
                 }
-                for i in 0..3 {
-                    let own = &self.own[bead.own + (3 * k + i) * size..][..size];
-                    let alone: f64 = own.iter().zip(here).map(|(s, l)| s * l).sum();
-                    y[3 * (bead.first + k) + i] = alone - answer[i];
-                }
+                put_answer(y, bead, k, &self.own, here, &answer);
             }
         }
     }
@@ -262,7 +259,7 @@ impl Ride {
         let (values, mut passed) = (&mut self.values, 0);
         for (node, factors) in self.nodes.iter().enumerate() {
             let here = values[node];
-            let taken = columns_times(&factors.gain, &here);
+            let taken = times_turned(&factors.gain, &[here[0], here[1], here[2]]);
             let pulley = here[3] - taken[3];
             let next = &mut values[node + 1];
             for i in 0..3 {
@@ -293,7 +290,7 @@ impl Ride {
             for (left, row) in left.iter_mut().zip(&factors.next) {
                 *left -= row[0] * next[0] + row[1] * next[1] + row[2] * next[2] + row[3] * next[3];
             }
-            let mut here = columns_times(&factors.inverse, &left);
+            let mut here = times_turned(&factors.inverse, &[left[0], left[1], left[2]]);
             here[3] = next[3];
             values[node] = here;
             next = here;
@@ -309,52 +306,4 @@ impl Ride {
             own + (b[i][0] * next[0] + b[i][1] * next[1] + b[i][2] * next[2])
         })
     }
-}
-
-/// a −= bᵀ c.
-#[inline(always)]
-fn take_turned<const ROWS: usize>(a: &mut [Lanes; ROWS], b: &Rows, c: &Rows) {
-    for (i, a) in a.iter_mut().enumerate() {
-        for lane in 0..LANES {
-            a[lane] -= b[0][i] * c[0][lane] + b[1][i] * c[1][lane] + b[2][i] * c[2][lane];
-        }
-    }
-}
-
-/// a += b, as far as both go.
-#[inline(always)]
-fn add<const A: usize, const B: usize>(a: &mut [Lanes; A], b: &[Lanes; B]) {
-    for (a, b) in a.iter_mut().zip(b) {
-        add_row(a, b);
-    }
-}
-
-#[inline(always)]
-fn add_row(a: &mut Lanes, b: &Lanes) {
-    for lane in 0..LANES {
-        a[lane] += b[lane];
-    }
-}
-
-/// A row times a block.
-#[inline(always)]
-fn row_times([p, q, r]: &[f64; 3], b: &Rows) -> Lanes {
-    std::array::from_fn(|lane| p * b[0][lane] + q * b[1][lane] + r * b[2][lane])
-}
-
-/// A block given by its columns times the first three of v.
-#[inline(always)]
-fn columns_times(a: &Rows, v: &Lanes) -> Lanes {
-    std::array::from_fn(|lane| a[0][lane] * v[0] + a[1][lane] * v[1] + a[2][lane] * v[2])
-}
-
-#[inline(always)]
-fn turned(a: &Rows) -> Rows {
-    let mut to = NOTHING;
-    for (i, row) in a.iter().enumerate() {
-        for (j, to) in to.iter_mut().enumerate() {
-            to[i] = row[j];
-        }
-    }
-    to
 }

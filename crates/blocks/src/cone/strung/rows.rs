@@ -32,32 +32,59 @@ pub(super) fn inverse_of(a: &Rows) -> Option<Rows> {
     inverse(&std::array::from_fn(|e| a[e / 3][e % 3])).map(|found| rows(&found))
 }
 
+/// A row times a block.
+#[inline(always)]
+pub(super) fn row_times([p, q, r]: &Triple, b: &Rows) -> Lanes {
+    std::array::from_fn(|lane| p * b[0][lane] + q * b[1][lane] + r * b[2][lane])
+}
+
 /// a b.
 #[inline(always)]
 pub(super) fn product(a: &Rows, b: &Rows) -> Rows {
-    a.map(|[p, q, r, _]| {
-        std::array::from_fn(|lane| p * b[0][lane] + q * b[1][lane] + r * b[2][lane])
-    })
+    a.map(|[p, q, r, _]| row_times(&[p, q, r], b))
 }
 
 /// to += a b.
 #[inline(always)]
 pub(super) fn add_product(to: &mut Rows, a: &Rows, b: &Rows) {
     for (to, [p, q, r, _]) in to.iter_mut().zip(a) {
-        for lane in 0..LANES {
-            to[lane] += p * b[0][lane] + q * b[1][lane] + r * b[2][lane];
-        }
+        add(to, &row_times(&[*p, *q, *r], b));
     }
 }
 
-/// to += sign aᵀ b.
+/// to += sign aᵀ b, as many rows as there are.
 #[inline(always)]
-pub(super) fn add_turned(to: &mut Rows, sign: f64, a: &Rows, b: &Rows) {
-    for i in 0..3 {
-        let [p, q, r] = [sign * a[0][i], sign * a[1][i], sign * a[2][i]];
-        for lane in 0..LANES {
-            to[i][lane] += p * b[0][lane] + q * b[1][lane] + r * b[2][lane];
+pub(super) fn add_turned<const ROWS: usize>(to: &mut [Lanes; ROWS], sign: f64, a: &Rows, b: &Rows) {
+    for (i, to) in to.iter_mut().enumerate() {
+        add(to, &row_times(&a.map(|row| sign * row[i]), b));
+    }
+}
+
+/// aᵀ, of the first three columns of a.
+#[inline(always)]
+pub(super) fn turned<const ROWS: usize>(a: &[Lanes; ROWS]) -> Rows {
+    let mut to = NOTHING;
+    for (i, row) in a.iter().enumerate() {
+        for (to, x) in to.iter_mut().zip(row) {
+            to[i] = *x;
         }
+    }
+    to
+}
+
+/// a += b.
+#[inline(always)]
+pub(super) fn add(a: &mut Lanes, b: &Lanes) {
+    for lane in 0..LANES {
+        a[lane] += b[lane];
+    }
+}
+
+/// a −= b.
+#[inline(always)]
+pub(super) fn take(a: &mut Lanes, b: &Lanes) {
+    for lane in 0..LANES {
+        a[lane] -= b[lane];
     }
 }
 
@@ -70,7 +97,7 @@ pub(super) fn times(a: &Rows, v: &Triple) -> Triple {
 /// aᵀ v.
 #[inline(always)]
 pub(super) fn times_turned(a: &Rows, v: &Triple) -> Lanes {
-    std::array::from_fn(|lane| a[0][lane] * v[0] + a[1][lane] * v[1] + a[2][lane] * v[2])
+    row_times(v, a)
 }
 
 /// A of each node with itself, with the next one, and of the next one with it.
