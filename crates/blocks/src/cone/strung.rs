@@ -26,11 +26,12 @@ mod border;
 mod linear;
 mod ride;
 mod rows;
+mod short;
 #[cfg(test)]
 mod tests;
 
 use super::Triple;
-use super::block::Block;
+use super::block::{self, Block};
 use super::dense::{ConeReport, triple};
 use super::direct::{Direct, Mark, Response};
 use super::string::Line;
@@ -39,6 +40,7 @@ use border::Border;
 use ride::Ride;
 pub use rows::LANES;
 use rows::{Blocks, Lanes, NOTHING, Rows, add, rows, times, times_turned};
+use short::Short;
 
 /// Contacts up to which a guess is followed: of thousands some are always far from where they end.
 const FOLLOWED: usize = 2_000;
@@ -99,6 +101,7 @@ pub struct Strung {
     /// Whether what else moves mainly does so in one way for each link, and the factors then.
     rides: bool,
     ride: Ride,
+    short: Short,
     nodes: Vec<f64>,
     moved: Vec<f64>,
     swaps: Vec<usize>,
@@ -193,6 +196,13 @@ impl Strung {
                 ..ConeReport::default()
             };
         }
+        // What pushes may let go.
+        for (k, bead) in self.beads.iter().enumerate() {
+            let forces = &self.law.lambda()[3 * bead.first..3 * (bead.first + bead.count)];
+            if forces.iter().any(|x| *x != 0.0) {
+                self.short.hold(k);
+            }
+        }
         let mut law = std::mem::take(&mut self.law);
         let mut report = law.solve(self, tolerance);
         if self.rides && report.residual > tolerance {
@@ -229,6 +239,7 @@ impl Strung {
         self.nodes.resize(3 * (self.line.len() + 1), 0.0);
         self.beads
             .sort_unstable_by_key(|bead| (bead.node, bead.first));
+        self.short.clear(self.beads.len());
         let count = self.lots.iter().map(|lot| *lot as usize + 1).max();
         self.border
             .plan(count.unwrap_or(0), self.line.len(), &self.beads, &self.lots);
@@ -250,7 +261,8 @@ impl Strung {
         }
         let others: f64 = compliance[1..].iter().sum();
         let last = self.border.last_nodes();
-        let apart = self.ride.plan(&self.beads, &self.lots, last);
+        let nodes = self.line.len();
+        let apart = self.ride.plan(nodes, &self.beads, &self.lots, last);
         apart && others <= MINOR * compliance[0]
     }
 
@@ -388,10 +400,17 @@ fn add_to_nodes(nodes: &mut [f64], node: usize, reach: &[Rows; 2], lambda: &Trip
 /// Writes S x of a contact of a link less what the chain and the borders answer.
 #[inline(always)]
 fn put_answer(y: &mut [f64], bead: &Bead, k: usize, own: &[f64], here: &[f64], answer: &Triple) {
+    let own = &own[bead.own + 3 * k * here.len()..][..3 * here.len()];
+    // Most links have one contact.
+    let alone = match (here, own.first_chunk()) {
+        (&[a, b, c], Some(own)) => block::times(own, &[a, b, c]),
+        _ => std::array::from_fn(|i| {
+            let row = &own[i * here.len()..][..here.len()];
+            row.iter().zip(here).map(|(s, x)| s * x).sum()
+        }),
+    };
     for i in 0..3 {
-        let own = &own[bead.own + (3 * k + i) * here.len()..][..here.len()];
-        let alone: f64 = own.iter().zip(here).map(|(s, l)| s * l).sum();
-        y[3 * (bead.first + k) + i] = alone - answer[i];
+        y[3 * (bead.first + k) + i] = alone[i] - answer[i];
     }
 }
 

@@ -1,6 +1,6 @@
 //! The linear system of a step: contacts are eliminated, the chain is factored.
 
-use super::super::block::{Block, inverse, invert, times};
+use super::super::block::{Block, IDENTITY, inverse, invert, times};
 use super::super::dense::triple;
 use super::border::Pulls;
 use super::rows::{LANES, NOTHING, add_product, add_turned, product, rows};
@@ -86,7 +86,8 @@ impl Strung {
     /// N of a contact that is apart, which does not push the chain.
     #[inline(always)]
     fn leave(&mut self, at: usize, y: &Block) -> bool {
-        let found = inverse(y);
+        // As Newton's method has it.
+        let found = if *y == IDENTITY { Some(*y) } else { inverse(y) };
         if let (Some(found), Some(to)) = (&found, self.solved[at..].first_chunk_mut()) {
             *to = *found;
         }
@@ -170,7 +171,8 @@ impl Strung {
             let solved = &self.solved[bead.own..][..size * size];
             if *idle || bead.count == 1 {
                 let alone = solved.as_chunks::<9>().0;
-                for (here, n) in here.as_chunks_mut::<3>().0.iter_mut().zip(alone) {
+                let here = here.as_chunks_mut::<3>().0.iter_mut();
+                for (here, n) in here.zip(alone).filter(|(here, _)| **here != [0.0; 3]) {
                     *here = times(n, here);
                 }
             } else {

@@ -18,8 +18,10 @@
 use super::super::block::Block;
 use super::super::dense::triple;
 use super::rows::{
-    LANES, Lanes, Rows, add, add_turned, inverse_of, row_times, take, times_turned, turned,
+    LANES, Lanes, Rows, add, add_turned, first_three, inverse_of, row_times, take, times_turned,
+    turned,
 };
+use super::short::Short;
 use super::{Bead, Strung, add_moved, put_answer, take_moved};
 
 /// Rows of a node and of the pulley, to the node and the pulley.
@@ -32,6 +34,9 @@ const ALONE: Four = [
     [0.0; LANES],
     [0.0, 0.0, 0.0, -1.0],
 ];
+
+/// No pulley.
+const NONE: u32 = u32::MAX;
 
 /// The factors of a node.
 #[derive(Clone, Copy, Debug, Default)]
@@ -54,21 +59,29 @@ struct End {
     value: f64,
 }
 
-/// The factors of a chain and the pulleys, and memory to solve with them.
+/// The factors of a chain, shortened, and the pulleys, and memory to solve with them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ride {
-    /// Whether a stretch ends at a node.
-    ends_at: Vec<bool>,
+    /// The pulley that the link at each node of the chain runs over, if it does.
+    pulleys: Vec<u32>,
+    /// The pulley whose stretch ends at each node that is held.
+    ends_at: Vec<u32>,
     nodes: Vec<Node>,
     ends: Vec<End>,
-    /// Unknowns of each node and its pulley, with room for one node behind the last.
+    /// Unknowns of each node of the chain and its pulley, with room for one node behind the last; and how
+    /// far each pulley moves.
     values: Vec<Lanes>,
+    turns: Vec<f64>,
 }
 
 impl Ride {
-    /// Finds where stretches end, given the last node of each lot. False if two of them share a node.
-    pub fn plan(&mut self, beads: &[Bead], lots: &[u32], last: &[u32]) -> bool {
-        self.ends_at.clear();
+    /// Finds which pulleys a chain of so many nodes runs over, given the last node of each lot. False if two
+    /// of them share a node.
+    pub fn plan(&mut self, nodes: usize, beads: &[Bead], lots: &[u32], last: &[u32]) -> bool {
+        self.pulleys.clear();
+        self.pulleys.resize(nodes, NONE);
+        self.values.resize(nodes + 1, [0.0; LANES]);
+        self.turns.resize(last.len(), 0.0);
         let mut present: Option<u32> = None;
         for bead in beads.iter().filter(|bead| bead.sides > 0) {
             let lot = lots[bead.lots];
@@ -77,19 +90,34 @@ impl Ride {
                 return false;
             }
             present = Some(lot);
-            let end = last[lot as usize] as usize;
-            let known = self.ends_at.len();
-            self.ends_at.resize(known.max(end + 1), false);
-            self.ends_at[end] = true;
+            self.pulleys[bead.node] = lot;
         }
         true
     }
 
-    /// Makes room for a chain of so many nodes.
-    fn resize(&mut self, nodes: usize) {
-        self.ends_at.resize(nodes, false);
-        self.nodes.resize(nodes, Node::default());
-        self.values.resize(nodes + 1, [0.0; LANES]);
+    /// Finds where stretches end among the nodes that are held.
+    fn find_ends(&mut self, short: &Short, beads: &[Bead]) {
+        self.ends_at.clear();
+        self.ends_at.resize(short.nodes.len(), NONE);
+        let (mut place, mut present) = (0, None);
+        for (_, bead) in (0..).zip(beads).filter(|(k, _)| short.holds(*k)) {
+            let lot = self.pulleys[bead.node];
+            if lot == NONE {
+                continue;
+            }
+            if let Some((before, last)) = present.filter(|(before, _)| *before != lot) {
+                self.ends_at[last] = before;
+            }
+            // Behind the last node of the chain there is none.
+            let next = |n: &u32| *n as usize <= bead.node + 1;
+            while short.nodes.get(place + 1).is_some_and(next) {
+                place += 1;
+            }
+            present = Some((lot, place));
+        }
+        if let Some((lot, last)) = present {
+            self.ends_at[last] = lot;
+        }
     }
 }
 
@@ -97,34 +125,50 @@ impl Strung {
     /// Makes `(Y + Z D) δ = r` ready to be solved. False if it is singular.
     #[inline(always)]
     pub(super) fn load_ride(&mut self, softs: &[Block], slopes: &[Block]) -> bool {
-        let mut ride = std::mem::take(&mut self.ride);
-        let sound = self.factor_ride(&mut ride, softs, slopes);
-        self.ride = ride;
-        sound
+        for bead in 0..self.beads.len() {
+            match self.find_gains(bead, softs, slopes) {
+                Some(true) => self.short.hold(bead),
+                Some(false) => {}
+                None => return false,
+            }
+        }
+        self.factor_ride()
     }
 
+    /// The same, where the contacts of links were eliminated.
     #[inline(always)]
-    fn factor_ride(&mut self, ride: &mut Ride, softs: &[Block], slopes: &[Block]) -> bool {
-        ride.resize(self.alone.len());
+    fn factor_ride(&mut self) -> bool {
+        let Strung {
+            alone,
+            beads,
+            idle,
+            reaches,
+            gains,
+            short,
+            ride,
+            ..
+        } = self;
+        match short.make(alone, beads) {
+            Some(true) => ride.find_ends(short, beads),
+            Some(false) => {}
+            None => return false,
+        }
+        ride.nodes.clear();
         ride.ends.clear();
-        let (mut own, mut bead) = (ALONE, 0);
-        for node in 0..self.alone.len() {
+        let (mut own, mut passed) = (ALONE, 0);
+        for (k, node) in short.nodes.iter().enumerate() {
             let mut next = [[0.0; LANES]; LANES];
-            let (mut upper, mut lower) = (self.alone.upper[node], self.alone.lower[node]);
-            for (own, alone) in own.iter_mut().zip(&self.alone.diagonal[node]) {
+            let (mut upper, mut lower) = (short.blocks.upper[k], short.blocks.lower[k]);
+            for (own, alone) in own.iter_mut().zip(&short.blocks.diagonal[k]) {
                 add(own, alone);
             }
-            while self.beads.get(bead).is_some_and(|bead| bead.node == node) {
-                let Some(pushes) = self.find_gains(bead, softs, slopes) else {
-                    return false;
-                };
-                let Bead { first, count, .. } = self.beads[bead];
-                bead += 1;
-                if !pushes {
+            while let Some(bead) = beads.get(passed).filter(|b| b.node <= *node as usize) {
+                passed += 1;
+                if idle[passed - 1] {
                     continue;
                 }
-                let (reaches, gains) = (&self.reaches[first..], &self.gains[first..]);
-                for ([a, b], [p, q]) in reaches.iter().zip(gains).take(count) {
+                let contacts = bead.first..bead.first + bead.count;
+                for ([a, b], [p, q]) in reaches[contacts.clone()].iter().zip(&gains[contacts]) {
                     add_turned(&mut own, -1.0, a, p);
                     add_turned(&mut lower, -1.0, b, p);
                     let [u0, u1, u2] = upper;
@@ -145,18 +189,18 @@ impl Strung {
                 next[i][3] += std::mem::take(&mut lower[i][3]);
             }
             let left = [lower[0], lower[1], lower[2], own[3]];
-            let gain = left.map(|[p, q, r, _]| row_times(&[p, q, r], &pivot));
+            let gain = left.map(|row| row_times(&first_three(&row), &pivot));
             for (next, gain) in next.iter_mut().zip(&gain) {
-                take(next, &row_times(&[gain[0], gain[1], gain[2]], &upper));
+                take(next, &row_times(&first_three(gain), &upper));
             }
             // The pulley is the same one at the next node.
             next[3][3] += own[3][3];
-            ride.nodes[node] = Node {
+            ride.nodes.push(Node {
                 inverse: turned(&pivot),
                 gain: turned(&gain),
                 next: upper,
-            };
-            if ride.ends_at[node] && !ride.end(&mut next) {
+            });
+            if ride.ends_at[k] != NONE && !ride.end(&mut next) {
                 return false;
             }
             own = next;
@@ -167,31 +211,47 @@ impl Strung {
     /// Overwrites r by δ of the system that was loaded.
     #[inline(always)]
     pub(super) fn solve_ride(&mut self, r: &mut [f64]) {
-        let mut ride = std::mem::take(&mut self.ride);
-        ride.values.fill([0.0; LANES]);
         self.step_alone(r);
-        for bead in &self.beads {
+        for (k, bead) in self.beads.iter().enumerate() {
+            let here = &r[3 * bead.first..3 * (bead.first + bead.count)];
+            if !self.short.holds(k) && here.iter().any(|y| *y != 0.0) {
+                self.short.hold(k);
+            }
+        }
+        if !self.short.is_made() && !self.factor_ride() {
+            r.fill(f64::NAN);
+            return;
+        }
+        let Strung {
+            beads,
+            idle,
+            reaches,
+            gains,
+            short,
+            ride,
+            ..
+        } = self;
+        ride.values.fill([0.0; LANES]);
+        for bead in &*beads {
             for k in bead.first..bead.first + bead.count {
                 let y = triple(r, k);
                 if y == [0.0; 3] {
                     continue;
                 }
-                let [a, b] = &self.reaches[k];
+                let [a, b] = &reaches[k];
                 add(&mut ride.values[bead.node], &times_turned(a, &y));
                 add(&mut ride.values[bead.node + 1], &times_turned(b, &y));
             }
         }
-        ride.solve();
-        let beads = self.beads.iter().zip(&self.idle);
-        for (bead, _) in beads.filter(|(_, idle)| !**idle) {
+        ride.solve(short);
+        for (bead, _) in beads.iter().zip(idle).filter(|(_, idle)| !**idle) {
             for k in bead.first..bead.first + bead.count {
-                let more = ride.at(bead.node, &self.gains[k]);
+                let more = ride.at(bead.node, &gains[k]);
                 for i in 0..3 {
                     r[3 * k + i] += more[i];
                 }
             }
         }
-        self.ride = ride;
     }
 
     /// Writes S x − [B V] ν to y, with ν as the last solve left it, and what pulleys do in other ways.
@@ -202,11 +262,10 @@ impl Strung {
         for bead in self.beads.iter().filter(|bead| bead.sides > 0) {
             let other = &mut others[self.lots[bead.lots] as usize];
             for k in 0..bead.count {
-                add_moved(
-                    other,
-                    &self.sways[bead.sways + k],
-                    &triple(x, bead.first + k),
-                );
+                let here = triple(x, bead.first + k);
+                if here != [0.0; 3] {
+                    add_moved(other, &self.sways[bead.sways + k], &here);
+                }
             }
         }
         for other in others.iter_mut() {
@@ -253,19 +312,21 @@ impl Ride {
         true
     }
 
-    /// Overwrites right-hand sides by the solution.
+    /// Overwrites right-hand sides of the nodes that are held by the solution, at all nodes.
     #[inline(always)]
-    fn solve(&mut self) {
+    fn solve(&mut self, short: &Short) {
         let (values, mut passed) = (&mut self.values, 0);
-        for (node, factors) in self.nodes.iter().enumerate() {
-            let here = values[node];
-            let taken = times_turned(&factors.gain, &[here[0], here[1], here[2]]);
+        let beyond = self.pulleys.len();
+        let nodes = || short.nodes.iter().map(|n| *n as usize);
+        for (k, (at, next)) in nodes().zip(nodes().skip(1).chain([beyond])).enumerate() {
+            let here = values[at];
+            let taken = times_turned(&self.nodes[k].gain, &first_three(&here));
             let pulley = here[3] - taken[3];
-            let next = &mut values[node + 1];
+            let next = &mut values[next];
             for i in 0..3 {
                 next[i] -= taken[i];
             }
-            if self.ends_at[node] {
+            if self.ends_at[k] != NONE {
                 let end = &mut self.ends[passed];
                 end.value = pulley;
                 for i in 0..3 {
@@ -276,24 +337,30 @@ impl Ride {
                 next[3] += pulley;
             }
         }
-        let count = self.nodes.len();
-        values[count] = [0.0; LANES];
         let mut next = [0.0; LANES];
-        for (node, factors) in self.nodes.iter().enumerate().rev() {
-            if self.ends_at[node] {
+        self.turns.fill(0.0);
+        for (k, at) in nodes().enumerate().rev() {
+            let lot = self.ends_at[k];
+            if lot != NONE {
                 passed -= 1;
                 let end = &self.ends[passed];
                 let seen = end.row[0] * next[0] + end.row[1] * next[1] + end.row[2] * next[2];
                 next[3] = end.inverse * (end.value - seen);
+                self.turns[lot as usize] = next[3];
             }
-            let mut left = values[node];
+            let (factors, mut left) = (&self.nodes[k], values[at]);
             for (left, row) in left.iter_mut().zip(&factors.next) {
                 *left -= row[0] * next[0] + row[1] * next[1] + row[2] * next[2] + row[3] * next[3];
             }
-            let mut here = times_turned(&factors.inverse, &[left[0], left[1], left[2]]);
+            let mut here = times_turned(&factors.inverse, &first_three(&left));
             here[3] = next[3];
-            values[node] = here;
+            values[at] = here;
             next = here;
+        }
+        short.follow(values);
+        let ridden = values.iter_mut().zip(&self.pulleys);
+        for (value, lot) in ridden.filter(|(_, lot)| **lot != NONE) {
+            value[3] = self.turns[*lot as usize];
         }
     }
 

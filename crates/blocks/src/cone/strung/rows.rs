@@ -100,6 +100,12 @@ pub(super) fn times_turned(a: &Rows, v: &Triple) -> Lanes {
     row_times(v, a)
 }
 
+/// The first three.
+#[inline(always)]
+pub(super) fn first_three([x, y, z, _]: &Lanes) -> Triple {
+    [*x, *y, *z]
+}
+
 /// A of each node with itself, with the next one, and of the next one with it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Blocks {
@@ -117,6 +123,13 @@ impl Blocks {
             to.clear();
             to.extend(from.iter().map(rows));
         }
+    }
+
+    /// Forgets all nodes.
+    pub fn clear(&mut self) {
+        self.diagonal.clear();
+        self.upper.clear();
+        self.lower.clear();
     }
 
     /// Becomes like others.

@@ -206,3 +206,96 @@ fn a_ride_that_leaves_out_too_much_is_not_the_end() {
         assert_found(&strung.law, &mut dense, &mut states);
     }
 }
+
+/// D x of a dense problem.
+fn dense_times(dense: &Delassus, x: &[f64]) -> Vec<f64> {
+    let rows = dense.matrix.chunks_exact(x.len());
+    rows.map(|row| row.iter().zip(x).map(|(d, x)| d * x).sum())
+        .collect()
+}
+
+#[test]
+fn a_step_solves_its_system_and_tells_what_it_does_everywhere() {
+    let (mut seed, mut followed) = (41, 0);
+    for case in 0..60 {
+        let (mut strung, dense) = problem(&mut seed, 9 + case % 7, case % 4, 1e9);
+        let (rows, contacts) = (dense.lambda.len(), dense.mu.len());
+        start(&mut strung, &dense, &vec![0.0; rows]);
+        assert!(strung.is_ready());
+        // In a second round contacts push that did not, and one lets go that does not push.
+        for round in 0..2 {
+            let (mut softs, mut slopes, mut r) = (Vec::new(), Vec::new(), vec![0.0; rows]);
+            for k in 0..contacts {
+                let pushes = (k + case + round) % 4 == 0;
+                let size = if pushes { 0.2 } else { 0.0 };
+                let some: Block =
+                    std::array::from_fn(|e| 0.2 * random(&mut seed) + f64::from(e % 4 == 0));
+                softs.push(some);
+                slopes.push(some.map(|x| size * x));
+                if pushes || k == round {
+                    r[3 * k..3 * k + 3].fill_with(|| random(&mut seed));
+                }
+            }
+            assert!(strung.prepare(&softs, &slopes));
+            let mut delta = r.clone();
+            assert!(strung.respond(&slopes, &mut delta, 1e-9).is_some());
+            let (mut answer, expected) = (vec![0.0; rows], dense_times(&dense, &delta));
+            strung.answer(&delta, &mut answer);
+            for k in 0..contacts {
+                let (d, u) = (triple(&delta, k), triple(&expected, k));
+                for i in 0..3 {
+                    let left: f64 = (0..3)
+                        .map(|j| softs[k][3 * i + j] * d[j] + slopes[k][3 * i + j] * u[j])
+                        .sum();
+                    let off = (left - r[3 * k + i]).abs() / (1.0 + left.abs());
+                    assert!(off < 1e-7, "case {case}, contact {k}: {off:e}");
+                    let off = (answer[3 * k + i] - u[i]).abs() / (1.0 + u[i].abs());
+                    assert!(off < 1e-7, "case {case}, contact {k}: {off:e}");
+                }
+            }
+        }
+        let beads = (0..strung.beads.len()).filter(|k| !strung.short.holds(*k));
+        followed += if strung.rides { beads.count() } else { 0 };
+    }
+    assert!(followed > 60, "{followed}");
+}
+
+#[test]
+fn nodes_that_no_contact_pushes_follow_those_that_one_does() {
+    let (mut seed, mut states, mut held, mut followed, mut come) = (31, [0; 3], 0, 0, 0);
+    for case in 0..60 {
+        let (mut strung, mut dense) = problem(&mut seed, 9 + case % 7, case % 3, LESS);
+        // Most contacts part but the second one, and some of them are pushed at first.
+        for (k, free) in dense.free.iter_mut().enumerate().step_by(3) {
+            *free += if k == 3 { -1.0 } else { 1.2 };
+        }
+        let mut guess = vec![0.0; dense.lambda.len()];
+        guess[3 * (case % 4)] = 0.3;
+        start(&mut strung, &dense, &guess);
+        let report = strung.solve(1e-9);
+        assert!(report.residual <= 1e-9, "case {case}: {report:?}");
+        assert!(strung.rides);
+        let here = (0..strung.beads.len()).filter(|k| strung.short.holds(*k));
+        let here = here.count();
+        (held, followed) = (held + here, followed + strung.beads.len() - here);
+        assert_found(&strung.law, &mut dense, &mut states);
+        // A second problem on the same chain, in which others are pushed.
+        let guess = strung.lambda().to_vec();
+        for free in dense.free.iter_mut().step_by(3) {
+            *free -= 0.9 * (1.0 + random(&mut seed));
+        }
+        start(&mut strung, &dense, &guess);
+        let report = strung.solve(1e-9);
+        assert!(report.residual <= 1e-9, "case {case}: {report:?}");
+        come += (0..strung.beads.len())
+            .filter(|k| strung.short.holds(*k))
+            .count()
+            - here;
+        assert_found(&strung.law, &mut dense, &mut states);
+    }
+    assert!(
+        held > 60 && followed > 100 && come > 60,
+        "{held} {followed} {come}"
+    );
+    assert!(states.iter().all(|n| *n > 50), "{states:?}");
+}
