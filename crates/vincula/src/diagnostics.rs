@@ -2,6 +2,7 @@
 
 use glam::DVec3;
 
+use crate::body::affine::strain;
 use crate::joint::rows::{Gradient, RowKind};
 use crate::joint::{Joint, Rule};
 use crate::math::small::*;
@@ -56,7 +57,7 @@ pub fn energy(model: &Model, state: &State) -> Energy {
 /// Energies of one body; springs of joints belong to none.
 pub fn body_energy(model: &Model, state: &State, id: BodyId) -> Energy {
     let (body, affine) = (model.body(id), model.affine(id));
-    let (_, rate, v) = state.rates(id);
+    let (rotation, rate, v) = state.rates(id);
     let height = model.gravity().dot(state.center(id)) * body.gravity_scale;
     let mut potential = -(affine.mass * height);
     if let (Some(ground), Some(shape)) = (model.ground(), &body.shape) {
@@ -65,26 +66,29 @@ pub fn body_energy(model: &Model, state: &State, id: BodyId) -> Energy {
     Energy {
         kinetic: affine.kinetic_energy(&rate, &v),
         potential,
-        elastic: affine.elastic_energy(&state.strain(id)),
+        elastic: affine.elastic_energy(&strain(&rotation, &state.affine_map(id))),
     }
 }
 
 /// Angular momentum of one body about its centre of mass, world, kg m²/s.
 pub fn spin(model: &Model, state: &State, body: BodyId) -> DVec3 {
     let (rotation, rate, _) = state.rates(body);
-    to_vec(&mul_vec(
-        &rotation,
-        &model.affine(body).angular_momentum(&rate),
-    ))
+    spin_of(model, body, &rotation, &rate)
+}
+
+fn spin_of(model: &Model, body: BodyId, rotation: &M3, rate: &M3) -> DVec3 {
+    let own = model.affine(body).angular_momentum(rate);
+    to_vec(&mul_vec(rotation, &own))
 }
 
 /// Momentum of all bodies.
 pub fn momentum(model: &Model, state: &State) -> Momentum {
     let mut total = Momentum::default();
     for id in model.body_ids() {
-        let p = state.twist(model, id).linear * model.affine(id).mass;
+        let (rotation, rate, v) = state.rates(id);
+        let p = to_vec(&v) * model.affine(id).mass;
         total.linear += p;
-        total.angular += state.center(id).cross(p) + spin(model, state, id);
+        total.angular += state.center(id).cross(p) + spin_of(model, id, &rotation, &rate);
     }
     total
 }

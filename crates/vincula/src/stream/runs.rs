@@ -9,8 +9,8 @@
 //! A step without a second stage ends with the second pass.
 //!
 //! The kernels are those of an ordinary step of a chain. Blocks of which one linear solve turns out not
-//! to be enough are seen by the step, and it is made again. Threads share the stretches, of which long
-//! ones are cut for that.
+//! to be enough are seen by the step, and it is made again. Stretches are cut into pairs as long as each
+//! other, whose links wait for each other half as much side by side, and threads share them.
 
 mod lot;
 
@@ -125,14 +125,12 @@ impl Runs {
         let mut first = self.whole.start;
         for block in self.whole.start..=self.whole.end {
             let near = [block.wrapping_sub(1), block, block + 1];
-            let ends = block == self.whole.end || near.into_iter().any(busy);
-            let length = block - first.min(block);
-            if ends || length == MOST {
-                if length >= LEAST {
-                    self.stretches.push(Stretch::of(first..block));
+            if block == self.whole.end || near.into_iter().any(busy) {
+                if block >= first + LEAST {
+                    self.stretches.extend(pieces(first..block));
                     quiet[first..block].fill(true);
                 }
-                first = if ends { block + 1 } else { block };
+                first = block + 1;
             }
         }
     }
@@ -191,6 +189,14 @@ impl Runs {
     fn is_sound(&self) -> bool {
         self.stretches.iter().all(|stretch| stretch.sound)
     }
+}
+
+/// Cuts blocks into stretches, in pairs as long as each other.
+fn pieces(blocks: Range<usize>) -> impl Iterator<Item = Stretch> {
+    let (start, length) = (blocks.start, blocks.len());
+    let count = 2 * length.div_ceil(2 * MOST);
+    let cut = move |k: usize| start + length * k / count;
+    (0..count).map(move |k| Stretch::of(cut(k)..cut(k + 1)))
 }
 
 /// Leaves out of the next attempt at a step what no contact touches, after so many.
