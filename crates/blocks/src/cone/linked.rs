@@ -31,6 +31,9 @@ const REFINED: usize = 3;
 /// Steps at most of Newton's method, and contacts at most from which it finds the law.
 const STEPS: usize = 20;
 const FEW: usize = 1_000;
+/// Violation up to which it finds the law for more contacts too, if at all in so many steps.
+const NEAR: f64 = 1e-4;
+const NEAR_STEPS: usize = 3;
 /// Rounds at most of steps of the method of multipliers, and how many these are; and by turns s and the
 /// turns before each, but for the first where contacts are few.
 const ROUNDS: usize = 20;
@@ -173,9 +176,12 @@ impl<const N: usize> Linked<N> {
     pub fn settle(&mut self, tolerance: f64) -> ConeReport {
         let Linked { law, bodies } = self;
         let many = bodies.touches.len() > FEW;
-        let steps = if many { 0 } else { STEPS };
-        let mut report = law.search(bodies, tolerance, steps);
+        let mut report = law.search(bodies, tolerance, if many { 0 } else { STEPS });
         law.stay(bodies);
+        if many && (tolerance..NEAR).contains(&report.residual) {
+            report.follow(&law.search(bodies, tolerance, NEAR_STEPS));
+            law.stay(bodies);
+        }
         for round in 0..ROUNDS {
             if report.residual <= tolerance {
                 break;
@@ -295,7 +301,7 @@ impl<const N: usize> Response for Bodies<N> {
     }
 
     fn prepare(&mut self, softs: &[Block], slopes: &[Block]) -> bool {
-        load(self, softs, slopes) && self.factor.run()
+        load(self, softs, slopes) && self.factor.run(self.is_symmetric())
     }
 
     fn respond(&mut self, slopes: &[Block], r: &mut [f64], tolerance: f64) -> Option<usize> {
@@ -304,6 +310,12 @@ impl<const N: usize> Response for Bodies<N> {
 }
 
 impl<const N: usize> Bodies<N> {
+    /// Whether the system that was loaded is symmetric, as that of turns is.
+    fn is_symmetric(&self) -> bool {
+        let is = |g: &Block| g[1] == g[3] && g[2] == g[6] && g[5] == g[7];
+        self.gains.iter().all(is)
+    }
+
     /// Writes D x to y.
     #[inline(always)]
     fn multiply(&mut self, x: &[f64], y: &mut [f64]) {

@@ -10,7 +10,8 @@
 //! decides. At a face, the opposite face of the other box is clipped by the sides of this one
 //! (Sutherland and Hodgman 1974), and every corner of what is left is a point, with its own gap:
 //! also those that are still apart, so that a face which turns into contact is held by all of
-//! them. Where two edges cross, their closest points are one more.
+//! them. Where two edges cross, their closest points are one more. The direction of the last step is kept
+//! until another one is better by more than a little: in a heap where two of them take turns forces never rest.
 //!
 //! What must not be entered at the end of a step is the face as it lies then. So the normal is the
 //! one that the face is going to have: with that of the start a point which slides by δ over a face
@@ -28,8 +29,15 @@ const EDGES: f64 = 1e-3;
 const FACES: f64 = 1e-3;
 /// Sine of the angle below which two edges are parallel.
 const PARALLEL: f64 = 1e-3;
+/// What being that of the last step is worth to an axis, of the smaller box.
+const STEADY: f64 = 1e-3;
 /// Cosine of the angle up to which a face is clipped along a product of edges.
 const ALIGNED: f64 = 0.95;
+
+/// Distance, of the smaller box, up to which a corner is where two edges cross.
+const SAME: f64 = 2e-3;
+/// Names of points where edges cross start here; those of faces are smaller.
+const CROSSED: u64 = 1 << 24;
 
 /// Turn of a box in a step at most that its normals follow, rad.
 const MOST_TURN: f64 = 0.1;
@@ -58,6 +66,11 @@ impl Block {
                 DVec3::ZERO
             },
         }
+    }
+
+    /// Half its smallest edge, m.
+    fn least(&self) -> f64 {
+        self.half.iter().fold(f64::INFINITY, |m, x| m.min(*x))
     }
 
     /// Whether a plane along one of its faces, or along a triangle, lies between the two with more than
@@ -180,21 +193,82 @@ impl Polygon {
 
 /// Which direction separates best.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Axis {
+pub(crate) enum Axis {
     /// A face of the first or of the second box.
     Face(usize, usize),
     /// The product of an edge of each.
     Edges(usize, usize),
 }
 
+impl Axis {
+    /// The one that the names of the points of two boxes tell of. Those of an edge of each are only among
+    /// them where their product was the best.
+    pub fn of_names(names: impl Iterator<Item = u64>) -> Option<Axis> {
+        let mut face = None;
+        // Names of points that were found late, or of other pieces, are larger.
+        for name in names.filter(|name| *name < 2 * CROSSED) {
+            if name >= CROSSED {
+                let edges = (name - CROSSED) as usize;
+                return (edges < 9).then_some(Axis::Edges(edges / 3, edges % 3));
+            }
+            let axis = (name >> 17 & 7) as usize;
+            if axis < 3 {
+                face = Some(Axis::Face((name >> 20) as usize & 1, axis));
+            }
+        }
+        face
+    }
+}
+
+/// The direction that separates best so far.
+struct Best {
+    axis: Axis,
+    /// How far apart they are along it, and what it is worth beside others, m.
+    apart: f64,
+    worth: f64,
+    /// The one of the last step, and what that adds to its worth, m.
+    last: Option<Axis>,
+    bonus: f64,
+}
+
+impl Best {
+    fn new(last: Option<Axis>, bonus: f64) -> Best {
+        Best {
+            axis: Axis::Face(0, 0),
+            apart: f64::NEG_INFINITY,
+            worth: f64::NEG_INFINITY,
+            last,
+            bonus,
+        }
+    }
+
+    /// Takes an axis along which they are so far apart, if it is better by more than a margin.
+    fn try_axis(&mut self, axis: Axis, apart: f64, margin: f64) {
+        let steady = if self.last == Some(axis) {
+            self.bonus
+        } else {
+            0.0
+        };
+        let worth = apart - margin + steady;
+        if worth > self.worth {
+            (self.axis, self.apart, self.worth) = (axis, apart, worth);
+        }
+    }
+}
+
 /// What they are farthest apart along, the direction from the first box to the second, and how far;
 /// nothing when that is more than `reach`.
 ///
 /// With cᵢⱼ = Aᵢ · Bⱼ no direction has to be written down to know how far apart they are along it.
-fn separate(one: &Block, two: &Block, reach: f64) -> Option<(Axis, DVec3, f64)> {
+fn separate(
+    one: &Block,
+    two: &Block,
+    reach: f64,
+    last: Option<Axis>,
+) -> Option<(Axis, DVec3, f64)> {
     let t = two.center - one.center;
     let (a, b) = (&one.half, &two.half);
-    let size = a.iter().chain(b).fold(f64::INFINITY, |m, x| m.min(*x));
+    let size = one.least().min(two.least());
     let c = one.axes.map(|u| two.axes.map(|v| u.dot(v)));
     let far = c.map(|row| row.map(f64::abs));
     let (p, q) = (one.axes.map(|u| u.dot(t)), two.axes.map(|v| v.dot(t)));
@@ -216,15 +290,16 @@ fn separate(one: &Block, two: &Block, reach: f64) -> Option<(Axis, DVec3, f64)> 
         (0..3).fold(0, better)
     };
     let [i, j] = [largest(&faces[0]), largest(&faces[1])];
-    let margin = size * if far[i][j] > ALIGNED { FACES } else { 1e-9 };
-    let mut best = match faces[1][j] > faces[0][i] + margin {
-        true => (Axis::Face(1, j), faces[1][j]),
-        false => (Axis::Face(0, i), faces[0][i]),
-    };
-    if best.1 > reach {
+    if faces[0][i].max(faces[1][j]) > reach {
         return None;
     }
-    let least = best.1 + EDGES * size;
+    let mut best = Best::new(last, STEADY * size);
+    best.try_axis(Axis::Face(0, i), faces[0][i], 0.0);
+    let margin = size * if far[i][j] > ALIGNED { FACES } else { 1e-9 };
+    best.try_axis(Axis::Face(1, j), faces[1][j], margin);
+    if let Some(Axis::Face(which, axis)) = last {
+        best.try_axis(Axis::Face(which, axis), faces[which][axis], 0.0);
+    }
     for i in 0..3 {
         let (i1, i2) = ((i + 1) % 3, (i + 2) % 3);
         for j in 0..3 {
@@ -240,16 +315,14 @@ fn separate(one: &Block, two: &Block, reach: f64) -> Option<(Axis, DVec3, f64)> 
             if s > reach {
                 return None;
             }
-            if s > least && s > best.1 {
-                best = (Axis::Edges(i, j), s);
-            }
+            best.try_axis(Axis::Edges(i, j), s, EDGES * size);
         }
     }
-    let n = match best.0 {
+    let n = match best.axis {
         Axis::Face(which, axis) => [one, two][which].axes[axis],
         Axis::Edges(i, j) => one.axes[i].cross(two.axes[j]).normalize(),
     };
-    Some((best.0, if n.dot(t) < 0.0 { -n } else { n }, best.1))
+    Some((best.axis, if n.dot(t) < 0.0 { -n } else { n }, best.apart))
 }
 
 /// How two boxes are to each other.
@@ -264,8 +337,14 @@ pub(crate) enum Nearness {
 }
 
 /// Appends the points of two boxes that are closer than `reach`, m.
-pub(crate) fn touch_boxes(one: &Block, two: &Block, reach: f64, out: &mut Vec<Touch>) -> Nearness {
-    let Some((axis, n, _)) = separate(one, two, reach) else {
+pub(crate) fn touch_boxes(
+    one: &Block,
+    two: &Block,
+    reach: f64,
+    last: Option<Axis>,
+    out: &mut Vec<Touch>,
+) -> Nearness {
+    let Some((axis, n, _)) = separate(one, two, reach, last) else {
         return Nearness::Apart;
     };
     let before = out.len();
@@ -280,7 +359,10 @@ pub(crate) fn touch_boxes(one: &Block, two: &Block, reach: f64, out: &mut Vec<To
             let which = usize::from(slants[1] > slants[0]);
             if slants[which] > ALIGNED {
                 let blocks = if which == 0 { [one, two] } else { [two, one] };
+                let crossing = out.get(before).map(|touch| touch.first);
+                let first = out.len();
                 clip(blocks, blocks[0].facing(n).0, n, which == 1, reach, out);
+                drop_near(out, first, crossing, SAME * one.least().min(two.least()));
             }
         }
     }
@@ -288,6 +370,19 @@ pub(crate) fn touch_boxes(one: &Block, two: &Block, reach: f64, out: &mut Vec<To
         true => Nearness::Found,
         false => Nearness::Corners,
     }
+}
+
+/// Drops the corners from one on that are where edges cross: they are that point once more.
+fn drop_near(out: &mut Vec<Touch>, first: usize, crossing: Option<DVec3>, same: f64) {
+    let Some(at) = crossing else { return };
+    let mut kept = first;
+    for k in first..out.len() {
+        if out[k].first.distance(at) > same {
+            out.swap(k, kept);
+            kept += 1;
+        }
+    }
+    out.truncate(kept);
 }
 
 /// Clips the face of the other box by a face of this one, and measures along n, which points from
@@ -351,7 +446,7 @@ fn cross([one, two]: [&Block; 2], [i, j]: [usize; 2], n: DVec3, reach: f64, out:
         let product = one.turned(u).cross(two.turned(v));
         let end = product.try_normalize().unwrap_or(n);
         let end = if end.dot(n) < 0.0 { -end } else { end };
-        let name = 1 << 24 | (3 * i + j) as u64;
+        let name = CROSSED + (3 * i + j) as u64;
         out.push(Touch::new(first, second, end, name));
     }
 }

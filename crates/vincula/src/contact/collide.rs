@@ -29,7 +29,7 @@ use parry3d_f64::shape::{
 };
 
 use super::bounds::Bounds;
-use super::boxes::{Block, Nearness, touch_boxes};
+use super::boxes::{Axis, Block, Nearness, touch_boxes};
 use super::round::{Drum, Spine, cast_drum, touch_drum, touch_spines};
 use crate::body::shape::{Shape, ShapeError, TriMesh, convex_hull};
 use crate::model::Pose;
@@ -105,6 +105,11 @@ impl Form {
         let flags = TriMeshFlags::FIX_INTERNAL_EDGES;
         let mesh = ParryMesh::with_flags(mesh.vertices, mesh.triangles, flags).ok()?;
         Some(Form::Mesh(Arc::new(mesh)))
+    }
+
+    /// Whether it is a box.
+    pub fn is_box(&self) -> bool {
+        matches!(self, Form::Box(_))
     }
 
     /// As parry's shape; a half-space has none.
@@ -318,6 +323,8 @@ pub(crate) struct Narrow {
     manifold: ContactManifold<(), ()>,
     /// Triangles near the other shape.
     near: Vec<u32>,
+    /// What two boxes were farthest apart along in the last step, if they touched.
+    pub last: Option<Axis>,
 }
 
 impl Narrow {
@@ -344,7 +351,7 @@ impl Narrow {
             let blocks = [(first, &one), (second, &two)].map(|(cuboid, at)| {
                 Block::new(cuboid.half_extents, at.pose.translation, at.axes, at.turn)
             });
-            let near = touch_boxes(&blocks[0], &blocks[1], reach, out);
+            let near = touch_boxes(&blocks[0], &blocks[1], reach, self.last, out);
             if near != Nearness::Corners {
                 return near == Nearness::Apart;
             }

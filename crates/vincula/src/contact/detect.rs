@@ -16,6 +16,7 @@ use std::cmp::Ordering;
 
 use glam::DVec3;
 
+use super::boxes::Axis;
 use super::collide::{Form, Narrow, Placed, Touch, stays_apart};
 use super::memory::{Memory, Remembered};
 use super::placing::{Motion, Placing, Proxy};
@@ -145,6 +146,11 @@ impl Scratch {
             return;
         }
         touches.clear();
+        let pushed = memory.of_pair(leaves.map(|leaf| leaf.collider));
+        narrow.last = match leaves.iter().all(|leaf| leaf.form.is_box()) {
+            true => Axis::of_names(pushed.iter().map(|e| e.key.2 ^ sub_pair(leaves))),
+            false => None,
+        };
         let motions = colliders.map(|c| at.motion(c.carrier));
         find_touches(narrow, leaves, proxies, touches);
         look_ahead(motions, h, touches);
@@ -155,14 +161,9 @@ impl Scratch {
         let keep = if turns { Keep::Corners } else { Keep::Few };
         let same = 1e-3 * thickness;
         if touches.len() > FEW {
-            let pushed = memory.of_pair(leaves.map(|leaf| leaf.collider));
             let body = colliders[0].carrier.body();
-            for touch in touches.iter_mut() {
-                let name = touch.feature ^ sub_pair(leaves);
-                let at = anchor_and_velocity(body, motions[0], touch.first).0;
-                let is_here = |past: &Remembered| at.distance(past.anchor.into()) <= same;
-                touch.known = pushed.iter().any(|e| e.key.2 == name || is_here(e));
-            }
+            let place = |at: DVec3| anchor_and_velocity(body, motions[0], at).0;
+            mark_known(touches, pushed, sub_pair(leaves), place, same);
         }
         reduce(touches, 0, same, keep);
         let first = contacts.points.len();
@@ -310,6 +311,29 @@ fn keep_reachable(touches: &mut Vec<Touch>, margin: f64, thickness: f64) {
     touches.retain(|touch| touch.ahead <= limit);
 }
 
+/// Marks the points that pushed in the last step: those of the same name, and where none has it the nearest
+/// one that is closer than `same`, m. `place` says where a point is on the first body.
+fn mark_known(
+    touches: &mut [Touch],
+    pushed: &[Remembered],
+    parts: u64,
+    place: impl Fn(DVec3) -> DVec3,
+    same: f64,
+) {
+    for past in pushed {
+        let named = touches.iter().position(|t| t.feature ^ parts == past.key.2);
+        let away = |touch: &Touch| place(touch.first).distance(past.anchor.into());
+        let near = || {
+            let all = touches.iter().map(away).enumerate();
+            let nearest = all.min_by(|p, q| p.1.total_cmp(&q.1));
+            nearest.filter(|(_, away)| *away <= same).map(|(k, _)| k)
+        };
+        if let Some(k) = named.or_else(near) {
+            touches[k].known = true;
+        }
+    }
+}
+
 /// How many earlier points of the pair have the same number.
 fn distinguish(earlier: &[Touch], feature: u64) -> u64 {
     earlier.iter().filter(|t| t.feature == feature).count() as u64
@@ -373,4 +397,39 @@ fn roundness(leaf: &Leaf, motion: &Motion, outward: DVec3) -> f64 {
     }
     let turn = motion.pose.rotation * leaf.pose.rotation;
     leaf.form.roundness(turn.inverse() * outward)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn touch(feature: u64, x: f64) -> Touch {
+        Touch {
+            first: DVec3::X * x,
+            second: DVec3::X * x,
+            normal: DVec3::Z,
+            gap: 0.0,
+            ahead: 0.0,
+            feature,
+            known: false,
+        }
+    }
+
+    fn pushed(feature: u64, x: f64) -> Remembered {
+        Remembered {
+            key: (ColliderId::new(0), ColliderId::new(1), feature),
+            anchor: [x, 0.0, 0.0],
+            first: [[1.0; 3]; 2],
+            total: [[1.0; 3]; 2],
+        }
+    }
+
+    #[test]
+    fn a_point_is_known_by_its_name_and_else_by_its_place() {
+        let mut touches = [touch(1, 0.0), touch(2, 0.01), touch(3, 1.0), touch(4, 2.0)];
+        // The first is named, though the second is nearer; the others have lost their names.
+        let past = [pushed(1, 0.01), pushed(8, 1.05), pushed(9, 2.5)];
+        mark_known(&mut touches, &past, 0, |at| at, 0.1);
+        assert_eq!(touches.map(|t| t.known), [true, false, true, false]);
+    }
 }

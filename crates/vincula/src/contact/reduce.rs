@@ -45,6 +45,8 @@ pub(crate) fn reduce(touches: &mut Vec<Touch>, start: usize, distance: f64, keep
         }
         let count = if keep == Keep::Corners && end - begin <= 8 {
             distinct(&mut touches[begin..end], distance)
+        } else if end - begin <= 8 {
+            steady(&mut touches[begin..end], distance)
         } else {
             spread(&mut touches[begin..end], distance)
         };
@@ -88,6 +90,22 @@ fn distinct(touches: &mut [Touch], distance: f64) -> usize {
             .iter()
             .all(|t| t.first.distance(at) > distance)
         {
+            touches.swap(k, count);
+            count += 1;
+        }
+    }
+    count
+}
+
+/// Brings at most four points that span the most to the front, the first being one of them, and after them
+/// all others that pushed in the last step or are going to overlap; says how many. One that is left aside
+/// although it holds something sinks in until it is the deepest, and then another one does, for ever.
+fn steady(touches: &mut [Touch], distance: f64) -> usize {
+    let mut count = spread(touches, distance);
+    for k in count..touches.len() {
+        let touch = &touches[k];
+        let is_new = |kept: &Touch| kept.first.distance(touch.first) > distance;
+        if (touch.known || touch.ahead < 0.0) && touches[..count].iter().all(is_new) {
             touches.swap(k, count);
             count += 1;
         }
@@ -221,6 +239,30 @@ mod tests {
             assert_eq!(touches.len(), 4);
             assert!(touches.iter().all(|touch| touch.known), "{touches:?}");
         }
+    }
+
+    #[test]
+    fn points_that_hold_something_are_all_kept() {
+        let corners = [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)];
+        let all = corners.iter().zip(0..).flat_map(|(&(x, y), k)| {
+            let beside = touch(0.7 * x, 0.7 * y, 1e-4, 10 + k);
+            [touch(x, y, 0.0, k), beside]
+        });
+        let mut touches: Vec<_> = all.collect();
+        touches[3].known = true;
+        (touches[7].gap, touches[7].ahead) = (-1e-5, -1e-5);
+        let mut kept = touches.clone();
+        reduce(&mut kept, 0, 1e-3, Keep::Few);
+        let mut names: Vec<_> = kept.iter().map(|t| t.feature).collect();
+        names.sort_unstable();
+        assert_eq!(names, [0, 1, 2, 3, 11, 13]);
+        // Where it is one of those kept anyway it does not count twice.
+        for touch in &mut touches {
+            touch.known = false;
+        }
+        touches[7].first = touches[6].first + DVec3::X * 1e-4;
+        reduce(&mut touches, 0, 1e-3, Keep::Few);
+        assert_eq!(touches.len(), 4);
     }
 
     #[test]

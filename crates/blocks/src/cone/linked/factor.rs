@@ -2,7 +2,11 @@
 //!
 //! Nodes are eliminated in the order of their degree, the smallest first, ties by number. No pivots
 //! are exchanged between blocks: with bodies that have inertia, and contacts that only push, the
-//! blocks on the diagonal stay regular.
+//! blocks on the diagonal stay regular. Where the matrix is symmetric, U is what Lᵀ was before its
+//! columns were divided, and half of the products are enough.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -14,14 +18,17 @@ const NOTHING: u32 = u32::MAX;
 /// A block, column by column.
 pub(super) type Columns<const N: usize> = [[f64; N]; N];
 
-/// Factors with the vectors of this processor.
-struct Run<'a, const N: usize>(&'a mut Factor<N>);
+/// Factors with the vectors of this processor, what is symmetric or not.
+struct Run<'a, const N: usize>(&'a mut Factor<N>, bool);
 
 impl<const N: usize> WithSimd for Run<'_, N> {
     type Output = bool;
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> bool {
-        self.0.run_with(simd)
+        match self.1 {
+            true => self.0.run_with::<S, true>(simd),
+            false => self.0.run_with::<S, false>(simd),
+        }
     }
 }
 
@@ -41,40 +48,73 @@ pub(super) struct Factor<const N: usize> {
     /// Neighbours of each node that are not eliminated yet, ascending.
     around: Vec<Vec<u32>>,
     joined: Vec<u32>,
+    /// Degrees of nodes, past ones among them, the smallest on top.
+    queue: BinaryHeap<Reverse<(usize, u32)>>,
+    /// The pairs that the present plan is for, each once, and what its factors cost.
+    pairs: Vec<[u32; 2]>,
+    wanted: Vec<[u32; 2]>,
+    cost: usize,
     turned: Vec<[f64; N]>,
 }
 
 impl<const N: usize> Factor<N> {
-    /// Finds an order and where blocks are going to be. Returns the products of blocks that factors
-    /// take.
+    /// Finds an order and where blocks are going to be, unless those of the last plan do. Returns the
+    /// products of blocks that factors take.
     pub fn plan(&mut self, nodes: usize, pairs: impl Iterator<Item = [u32; 2]>) -> usize {
+        self.wanted.clear();
+        let all = pairs.map(|[a, b]| [a.min(b), a.max(b)]);
+        self.wanted.extend(all.filter(|[a, b]| a != b));
+        self.wanted.sort_unstable();
+        self.wanted.dedup();
+        if self.order.len() == nodes && self.wanted == self.pairs {
+            return self.cost;
+        }
+        std::mem::swap(&mut self.pairs, &mut self.wanted);
+        self.gather_neighbours(nodes);
+        self.eliminate_all(nodes);
+        let counts = self.starts.windows(2).map(|s| s[1] - s[0]);
+        self.cost = counts.map(|count| count * (count + 1)).sum();
+        self.cost
+    }
+
+    fn gather_neighbours(&mut self, nodes: usize) {
         if self.around.len() < nodes {
             self.around.resize(nodes, Vec::new());
         }
         self.around.iter_mut().for_each(Vec::clear);
-        for [a, b] in pairs.filter(|[a, b]| a != b) {
-            self.around[a as usize].push(b);
-            self.around[b as usize].push(a);
+        for [a, b] in &self.pairs {
+            self.around[*a as usize].push(*b);
+            self.around[*b as usize].push(*a);
         }
         for list in &mut self.around[..nodes] {
             list.sort_unstable();
-            list.dedup();
         }
+    }
+
+    /// Finds the order, and which later ranks each rank touches.
+    fn eliminate_all(&mut self, nodes: usize) {
         self.order.clear();
         self.rank.clear();
         self.rank.resize(nodes, NOTHING);
         self.starts.clear();
         self.later.clear();
-        for step in 0..nodes {
-            let left = (0..nodes).filter(|n| self.rank[*n] == NOTHING);
-            let Some(node) = left.min_by_key(|n| self.around[*n].len()) else {
-                break;
-            };
-            self.rank[node] = step as u32;
-            self.order.push(node as u32);
+        self.queue.clear();
+        let degrees = self.around[..nodes].iter().map(Vec::len);
+        self.queue.extend(degrees.zip(0..).map(Reverse));
+        while let Some(Reverse((degree, node))) = self.queue.pop() {
+            let at = node as usize;
+            if self.rank[at] != NOTHING || degree != self.around[at].len() {
+                continue;
+            }
+            self.rank[at] = self.order.len() as u32;
+            self.order.push(node);
             self.starts.push(self.later.len());
-            self.later.extend_from_slice(&self.around[node]);
-            self.eliminate(node as u32);
+            self.later.extend_from_slice(&self.around[at]);
+            self.eliminate(node);
+            for other in &self.around[at] {
+                let degree = self.around[*other as usize].len();
+                self.queue.push(Reverse((degree, *other)));
+            }
         }
         self.starts.push(self.later.len());
         for step in 0..nodes {
@@ -82,8 +122,6 @@ impl<const N: usize> Factor<N> {
             here.iter_mut().for_each(|n| *n = self.rank[*n as usize]);
             here.sort_unstable();
         }
-        let counts = self.starts.windows(2).map(|s| s[1] - s[0]);
-        counts.map(|count| count * (count + 1)).sum()
     }
 
     /// Joins the neighbours of a node.
@@ -139,13 +177,14 @@ impl<const N: usize> Factor<N> {
         start + here.partition_point(|r| *r < later)
     }
 
-    /// Factors. False if a block on the diagonal is singular.
-    pub fn run(&mut self) -> bool {
-        Arch::new().dispatch(Run(self))
+    /// Factors; what is symmetric but for rounding in half of the products. False if a block on the diagonal
+    /// is singular.
+    pub fn run(&mut self, symmetric: bool) -> bool {
+        Arch::new().dispatch(Run(self, symmetric))
     }
 
     #[inline(always)]
-    fn run_with<S: Simd>(&mut self, simd: S) -> bool {
+    fn run_with<S: Simd, const SYMMETRIC: bool>(&mut self, simd: S) -> bool {
         for k in 0..self.order.len() {
             let Some(own) = pivoted_inverse(&self.diagonal[k]) else {
                 return false;
@@ -156,7 +195,10 @@ impl<const N: usize> Factor<N> {
             let (first, end) = (self.starts[k], self.starts[k + 1]);
             let (lower, lower_ahead) = self.lower.split_at_mut(end);
             let (upper, upper_ahead) = self.upper.split_at_mut(end);
-            for block in &mut lower[first..] {
+            for (block, over) in lower[first..].iter_mut().zip(&mut upper[first..]) {
+                if SYMMETRIC {
+                    *over = transposed(block);
+                }
                 let mut product = [[0.0; N]; N];
                 subtract(simd, &mut product, block, &negative);
                 *block = product;
@@ -171,7 +213,9 @@ impl<const N: usize> Factor<N> {
                     while self.later[at] != j {
                         at += 1;
                     }
-                    subtract(simd, &mut upper_ahead[at - end], &lower[s], &upper[t]);
+                    if !SYMMETRIC {
+                        subtract(simd, &mut upper_ahead[at - end], &lower[s], &upper[t]);
+                    }
                     subtract(simd, &mut lower_ahead[at - end], &lower[t], &upper[s]);
                 }
             }
@@ -210,6 +254,11 @@ impl<const N: usize> Factor<N> {
             x[order[k] as usize] = turned[k];
         }
     }
+}
+
+#[inline(always)]
+fn transposed<const N: usize>(a: &Columns<N>) -> Columns<N> {
+    std::array::from_fn(|i| std::array::from_fn(|j| a[j][i]))
 }
 
 /// y −= a x.

@@ -106,6 +106,46 @@ fn turns_find_what_a_dense_solve_finds() {
 }
 
 #[test]
+fn half_of_the_products_factor_what_is_symmetric() {
+    let mut seed = 31;
+    for bodies in 2..12 {
+        let (mut linked, _) = problem::<6>(&mut seed, bodies);
+        linked.plan();
+        let bodies = &mut linked.bodies;
+        let count = bodies.touches.len();
+        let (softs, slopes) = (
+            vec![IDENTITY.map(|x| 0.3 * x); count],
+            vec![IDENTITY; count],
+        );
+        let load: Vec<f64> = (0..3 * count).map(|_| random(&mut seed)).collect();
+        let [whole, half] = [false, true].map(|symmetric| {
+            assert!(bodies.load(&softs, &slopes));
+            assert!(bodies.is_symmetric() && bodies.factor.run(symmetric));
+            let mut x = load.clone();
+            bodies.solve_once(&mut x);
+            x
+        });
+        for (p, q) in whole.iter().zip(&half) {
+            assert!((p - q).abs() <= 1e-9 * p.abs().max(1.0), "{p} {q}");
+        }
+    }
+}
+
+#[test]
+fn a_plan_is_kept_for_the_same_pairs_only() {
+    let mut factor = Factor::<6>::default();
+    let chain = [[0, 1], [2, 1], [3, 2]];
+    let cost = factor.plan(4, chain.into_iter());
+    // In another order, and twice.
+    let again = [[2, 3], [1, 0], [1, 2], [0, 1]];
+    assert_eq!(factor.plan(4, again.into_iter()), cost);
+    let closed = [[0, 1], [1, 2], [2, 3], [3, 0]];
+    assert!(factor.plan(4, closed.into_iter()) > cost);
+    assert_eq!(factor.plan(3, [[0, 1], [1, 2]].into_iter()), 4);
+    assert_eq!(factor.plan(4, chain.into_iter()), cost);
+}
+
+#[test]
 fn others_go_on_from_where_turns_lead() {
     finds_what_a_dense_solve_finds::<6>(26, |linked| {
         let Linked { law, bodies } = linked;

@@ -25,7 +25,7 @@ fn block(half: DVec3, at: DVec3, turned: DQuat) -> Block {
 
 fn touches(one: &Block, two: &Block, reach: f64) -> Vec<Touch> {
     let mut out = Vec::new();
-    touch_boxes(one, two, reach, &mut out);
+    touch_boxes(one, two, reach, None, &mut out);
     out
 }
 
@@ -53,7 +53,7 @@ fn no_direction_separates_better() {
         let (one, two) = pair(&mut numbers, 0.8);
         let t = two.center - one.center;
         let apart = |n: DVec3| n.dot(t) - reach(&one, n) - reach(&two, n);
-        let Some((_, n, s)) = separate(&one, &two, f64::INFINITY) else {
+        let Some((_, n, s)) = separate(&one, &two, f64::INFINITY, None) else {
             panic!("nothing is farther than that");
         };
         assert!((apart(n) - s).abs() < 1e-12 && (n.length() - 1.0).abs() < 1e-9);
@@ -83,7 +83,7 @@ fn points_lie_on_both_boxes_and_the_deepest_is_as_deep_as_they_overlap() {
     for case in 0..600 {
         let (one, two) = pair(&mut numbers, 1.1);
         let found = touches(&one, &two, 0.3);
-        let Some((_, _, s)) = separate(&one, &two, 0.3) else {
+        let Some((_, _, s)) = separate(&one, &two, 0.3, None) else {
             assert!(found.is_empty());
             continue;
         };
@@ -241,4 +241,87 @@ fn boxes_that_rock_on_each_other_keep_the_names_of_their_points() {
     for case in 0..200 {
         assert_eq!(named(2e-3 * numbers.vector()), level, "case {case}");
     }
+}
+
+/// A box that leans with an edge over the edge of another one: face and product of edges are about as good.
+#[test]
+fn the_axis_of_the_last_step_is_kept_while_it_is_about_as_good() {
+    let half = DVec3::splat(0.5);
+    let one = block(half, DVec3::ZERO, DQuat::IDENTITY);
+    let leaning = |height: f64| {
+        let turned = DQuat::from_rotation_z(0.3) * DQuat::from_rotation_x(0.4);
+        block(half, DVec3::new(0.1, 0.75, height), turned)
+    };
+    let axis = |height: f64, last: Option<Axis>| {
+        let found = separate(&one, &leaning(height), 1.0, last);
+        found.map(|(axis, _, apart)| (axis, apart)).unwrap()
+    };
+    // Where one takes over from the other as the box is lifted.
+    let (mut low, mut high) = (0.5, 1.2);
+    let first = axis(low, None).0;
+    assert_ne!(first, axis(high, None).0);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        match axis(middle, None).0 == first {
+            true => low = middle,
+            false => high = middle,
+        }
+    }
+    let second = axis(high, None).0;
+    let near = 1e-4;
+    for height in [low - near, high + near] {
+        assert_eq!(axis(height, Some(first)).0, first);
+        assert_eq!(axis(height, Some(second)).0, second);
+    }
+    // Far from there the better one is taken, whatever was before.
+    assert_eq!(axis(low - 0.05, Some(second)).0, first);
+    assert_eq!(axis(high + 0.05, Some(first)).0, second);
+}
+
+#[test]
+fn names_of_points_tell_the_axis() {
+    let mut numbers = Numbers(5);
+    let (mut faces, mut edges) = (0, 0);
+    for _ in 0..400 {
+        let (one, two) = pair(&mut numbers, 1.1);
+        let Some((axis, ..)) = separate(&one, &two, 0.05, None) else {
+            continue;
+        };
+        let found = touches(&one, &two, 0.05);
+        if found.is_empty() {
+            continue;
+        }
+        let told = Axis::of_names(found.iter().map(|touch| touch.feature));
+        match axis {
+            Axis::Face(..) => faces += 1,
+            Axis::Edges(..) => edges += 1,
+        }
+        // Where edges pass beside each other their product leaves only points of a face.
+        let crossed = found.iter().any(|touch| touch.feature >= CROSSED);
+        if matches!(axis, Axis::Face(..)) || crossed {
+            assert_eq!(told, Some(axis));
+        }
+    }
+    assert!(faces > 20 && edges > 20, "{faces} {edges}");
+    assert_eq!(Axis::of_names([1 << 63, 3 << 48].into_iter()), None);
+}
+
+#[test]
+fn the_point_where_edges_cross_is_reported_once() {
+    let mut numbers = Numbers(7);
+    let mut both = 0;
+    for _ in 0..2_000 {
+        let (one, two) = pair(&mut numbers, 1.1);
+        let found = touches(&one, &two, 0.05);
+        let Some(crossing) = found.iter().find(|touch| touch.feature >= CROSSED) else {
+            continue;
+        };
+        let same = SAME * one.least().min(two.least());
+        let others = found.iter().filter(|touch| touch.feature < CROSSED);
+        for touch in others {
+            assert!(touch.first.distance(crossing.first) > same);
+            both += 1;
+        }
+    }
+    assert!(both > 20, "{both}");
 }
