@@ -158,7 +158,13 @@ impl Scratch {
         let margin = proxies[0].margin + proxies[1].margin;
         keep_reachable(touches, margin, thickness);
         let turns = proxies[0].turn + proxies[1].turn > TURNS * thickness;
-        let keep = if turns { Keep::Corners } else { Keep::Few };
+        let held = |body: BodyId| model.collision.jointed[body.index()];
+        let jointed = colliders.iter().any(|c| c.carrier.body().is_some_and(held));
+        let keep = match (turns, jointed) {
+            (true, _) => Keep::Corners,
+            (false, false) => Keep::Steady,
+            (false, true) => Keep::Few,
+        };
         let same = 1e-3 * thickness;
         if touches.len() > FEW {
             let body = colliders[0].carrier.body();

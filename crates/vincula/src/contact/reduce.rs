@@ -22,6 +22,8 @@ const STEADY: f64 = 0.1;
 pub(crate) enum Keep {
     /// At most four.
     Few,
+    /// Four, and up to eight that hold something: loose bodies rest on all of them.
+    Steady,
     /// All, if they are no more than eight: where bodies turn within the step, a point that
     /// three others hold up now may be the lowest at its end.
     Corners,
@@ -45,7 +47,7 @@ pub(crate) fn reduce(touches: &mut Vec<Touch>, start: usize, distance: f64, keep
         }
         let count = if keep == Keep::Corners && end - begin <= 8 {
             distinct(&mut touches[begin..end], distance)
-        } else if end - begin <= 8 {
+        } else if keep == Keep::Steady && end - begin <= 8 {
             steady(&mut touches[begin..end], distance)
         } else {
             spread(&mut touches[begin..end], distance)
@@ -252,7 +254,7 @@ mod tests {
         touches[3].known = true;
         (touches[7].gap, touches[7].ahead) = (-1e-5, -1e-5);
         let mut kept = touches.clone();
-        reduce(&mut kept, 0, 1e-3, Keep::Few);
+        reduce(&mut kept, 0, 1e-3, Keep::Steady);
         let mut names: Vec<_> = kept.iter().map(|t| t.feature).collect();
         names.sort_unstable();
         assert_eq!(names, [0, 1, 2, 3, 11, 13]);
@@ -261,7 +263,7 @@ mod tests {
             touch.known = false;
         }
         touches[7].first = touches[6].first + DVec3::X * 1e-4;
-        reduce(&mut touches, 0, 1e-3, Keep::Few);
+        reduce(&mut touches, 0, 1e-3, Keep::Steady);
         assert_eq!(touches.len(), 4);
     }
 
