@@ -5,6 +5,7 @@
 //! farthest from the line of both and the farthest outside that triangle: four points that
 //! span nearly the whole area. Of two that are about as good the one that pushed in the last step is
 //! kept: a force that has to move to another point shakes what lies on it, and a heap would never rest.
+//! For the same reason loose bodies keep more than four where they lie on more.
 
 use glam::DVec3;
 
