@@ -104,8 +104,9 @@ fn distinct(touches: &mut [Touch], distance: f64) -> usize {
 /// all others that pushed in the last step or are going to overlap; says how many. One that is left aside
 /// although it holds something sinks in until it is the deepest, and then another one does, for ever.
 fn steady(touches: &mut [Touch], distance: f64) -> usize {
-    let mut count = spread(touches, distance);
-    for k in count..touches.len() {
+    let spanning = spread(touches, distance);
+    let mut count = spanning;
+    for k in spanning..touches.len() {
         let touch = &touches[k];
         let is_new = |kept: &Touch| kept.first.distance(touch.first) > distance;
         if (touch.known || touch.ahead < 0.0) && touches[..count].iter().all(is_new) {
