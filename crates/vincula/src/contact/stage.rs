@@ -45,10 +45,11 @@ use starts::Starts;
 
 /// Speed at which bodies that start inside each other are moved apart, m/s.
 pub const PUSH_SPEED: f64 = 1.0;
-/// Part of an overlap that one step takes back where there are many contacts. Moving out lifts
-/// what lies on a body: were all of it taken back at once, what sweeps leave over would shake a
-/// pile for ever.
+/// Part of an overlap that one step takes back, and of the speed at which that is done among many contacts,
+/// where no second stage takes the speed away again.
 const RECOVERY: f64 = 0.1;
+/// Part of the overlap that crowds bear to which they move out of a deeper one.
+const RETREAT: f64 = 0.25;
 /// Sweeps before a problem is found to be a hard one.
 const FIRST_SWEEPS: usize = 10;
 /// Contacts of a group at most that are solved as one dense problem: of any, and of those that
@@ -234,8 +235,8 @@ impl Stage {
         self.progress != Progress::Nothing
     }
 
-    /// Finds the bodies that take part and where they are touched.
-    pub fn begin(&mut self, scene: &Scene<'_>, dual: &Dual) {
+    /// Finds the bodies that take part and where they are touched. Crowds may stay so deep, m.
+    pub fn begin(&mut self, scene: &Scene<'_>, dual: &Dual, shallow: f64) {
         self.progress = Progress::Begun;
         self.find_movers(scene, dual);
         self.turns.clear();
@@ -246,6 +247,7 @@ impl Stage {
         }));
         self.links.clear();
         let held = self.movers.all.iter().any(|m| !m.loose);
+        let crowd = is_crowd(scene.points.len());
         scene.memory.matches(scene.points, &mut self.known);
         self.starts.find(scene, &self.known);
         // Points that were found late may have come there on a curve, from where nothing overlapped.
@@ -262,13 +264,12 @@ impl Stage {
             let known = self.known[self.links.len()];
             let before = known.map_or([0.0; 3], |k| scene.memory.entries[k as usize].first[0]);
             let gap = point.gap + point.compliance * dot(&point.normal, &before);
-            // Where no second stage takes the speed away again, moving out must be slow.
-            let slow = -RECOVERY * gap;
-            let crowd = is_crowd(scene.points.len()) && !held;
-            let out = match (scene.projects, crowd) {
-                (true, true) => slow.min(PUSH_SPEED * scene.h),
-                (true, false) => PUSH_SPEED * scene.h,
-                (false, _) => slow,
+            let most = PUSH_SPEED * scene.h;
+            let out = match (crowd, scene.projects) {
+                (true, true) => retreat(-gap, shallow).min(most),
+                (true, false) => retreat(-gap, shallow).min(RECOVERY * most),
+                (false, true) => most,
+                (false, false) => -RECOVERY * gap,
             };
             self.links.push(Link {
                 sides: [a, b],
@@ -482,6 +483,19 @@ impl Stage {
 /// Whether so many contacts are solved by sweeps alone, where joints hold none of the bodies.
 pub(crate) fn is_crowd(contacts: usize) -> bool {
     contacts > FEW_ROWS
+}
+
+/// How far bodies of a crowd move out of an overlap, m.
+///
+/// Sweeps end before they are done, and the next step goes on from their forces: these follow late what is
+/// asked of them. If each step asked them to undo every overlap, as much as they left of the last one would
+/// come back, and a heap would shake for ever. So overlaps that are shallow stay as they are, and bodies that
+/// are deeper go back to well within that.
+fn retreat(depth: f64, shallow: f64) -> f64 {
+    match depth > shallow {
+        true => depth - RETREAT * shallow,
+        false => 0.0,
+    }
 }
 
 fn torque_of(row: &ContactRow, movers: &Movers) -> V3 {

@@ -1,6 +1,6 @@
 //! Contacts within a step: found at its start, held apart in both of its stages.
 
-use super::parts::is_too_deep;
+use super::parts::{is_too_deep, shallow};
 use super::sleep;
 use super::solve::{bend_held, close, is_little};
 use super::travel::measure_thickness;
@@ -119,9 +119,12 @@ pub(super) fn hold_apart(
     if work.contacts.points.is_empty() {
         return Ok(None);
     }
+    measure_thickness(model, work);
+    let begins = report.iterations == 1 || !work.stage.has_begun();
+    let shallow = if begins { shallow(work) } else { 0.0 };
     let (stage, dual, scene) = stage_of(model, state, work, scheme);
-    if report.iterations == 1 || !stage.has_begun() {
-        stage.begin(&scene, dual);
+    if begins {
+        stage.begin(&scene, dual, shallow);
     }
     stage.first(&scene, dual);
     let rule = work.settings.iteration();

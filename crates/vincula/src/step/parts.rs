@@ -17,6 +17,8 @@ const ASTRAY: f64 = 0.05;
 const LAWLESS: f64 = 1e-6;
 /// Overlap beyond which neither is, as a part of half the thickness of the thinnest body: 1 % of it.
 const DEEP: f64 = 0.02;
+/// Overlap that a crowd is not moved out of, measured so.
+const SHALLOW: f64 = 0.005;
 
 /// Times as many parts that a step is taken in before it is refused.
 const LAST_RESORT: usize = 8;
@@ -73,6 +75,11 @@ pub(super) fn is_too_deep(depth: f64, work: &Workspace) -> bool {
 /// The overlap that is borne at the end of a step, m.
 pub(super) fn borne(work: &Workspace) -> f64 {
     (DEEP * thinnest(work)).max(work.inside)
+}
+
+/// The overlap that a crowd is not moved out of, m.
+pub(super) fn shallow(work: &Workspace) -> f64 {
+    SHALLOW * thinnest(work)
 }
 
 /// Takes the step in equal parts; the state is untouched on an error.
