@@ -48,7 +48,7 @@ pub const PUSH_SPEED: f64 = 1.0;
 /// Part of an overlap that one step takes back, and of the speed at which that is done among many contacts,
 /// where no second stage takes the speed away again.
 const RECOVERY: f64 = 0.1;
-/// Part of the overlap that crowds bear to which they move out of a deeper one.
+/// Part of the overlap that is borne among many contacts to which they move out of a deeper one.
 const RETREAT: f64 = 0.25;
 /// Sweeps before a problem is found to be a hard one.
 const FIRST_SWEEPS: usize = 10;
@@ -235,7 +235,8 @@ impl Stage {
         self.progress != Progress::Nothing
     }
 
-    /// Finds the bodies that take part and where they are touched. Crowds may stay so deep, m.
+    /// Finds the bodies that take part and where they are touched. Among many contacts overlaps of up to
+    /// `shallow`, m, may stay.
     pub fn begin(&mut self, scene: &Scene<'_>, dual: &Dual, shallow: f64) {
         self.progress = Progress::Begun;
         self.find_movers(scene, dual);
@@ -247,7 +248,7 @@ impl Stage {
         }));
         self.links.clear();
         let held = self.movers.all.iter().any(|m| !m.loose);
-        let crowd = is_crowd(scene.points.len());
+        let many = self.ends_early(scene.points.len());
         scene.memory.matches(scene.points, &mut self.known);
         self.starts.find(scene, &self.known);
         // Points that were found late may have come there on a curve, from where nothing overlapped.
@@ -265,7 +266,7 @@ impl Stage {
             let before = known.map_or([0.0; 3], |k| scene.memory.entries[k as usize].first[0]);
             let gap = point.gap + point.compliance * dot(&point.normal, &before);
             let most = PUSH_SPEED * scene.h;
-            let out = match (crowd, scene.projects) {
+            let out = match (many, scene.projects) {
                 (true, true) => retreat(-gap, shallow).min(most),
                 (true, false) => retreat(-gap, shallow).min(RECOVERY * most),
                 (false, true) => most,
@@ -282,6 +283,12 @@ impl Stage {
                 aim: (gap + out).min(0.0).max(floor),
             });
         }
+    }
+
+    /// Whether so many contacts are solved by rounds that end before they are done: those of a crowd, and many
+    /// of large mechanisms.
+    fn ends_early(&self, contacts: usize) -> bool {
+        is_crowd(contacts) || (contacts > MANY_HELD && !self.movers.answer_together())
     }
 
     /// Numbers the bodies in contact, those of one mechanism one after the other.
@@ -485,9 +492,9 @@ pub(crate) fn is_crowd(contacts: usize) -> bool {
     contacts > FEW_ROWS
 }
 
-/// How far bodies of a crowd move out of an overlap, m.
+/// How far one of many contacts is moved out of an overlap, m.
 ///
-/// Sweeps end before they are done, and the next step goes on from their forces: these follow late what is
+/// Rounds end before they are done, and the next step goes on from their forces: these follow late what is
 /// asked of them. If each step asked them to undo every overlap, as much as they left of the last one would
 /// come back, and a heap would shake for ever. So overlaps that are shallow stay as they are, and bodies that
 /// are deeper go back to well within that.

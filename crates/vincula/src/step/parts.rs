@@ -17,7 +17,7 @@ const ASTRAY: f64 = 0.05;
 const LAWLESS: f64 = 1e-6;
 /// Overlap beyond which neither is, as a part of half the thickness of the thinnest body: 1 % of it.
 const DEEP: f64 = 0.02;
-/// Overlap that a crowd is not moved out of, measured so.
+/// Overlap that many contacts are not moved out of, measured so.
 const SHALLOW: f64 = 0.005;
 
 /// Times as many parts that a step is taken in before it is refused.
@@ -77,7 +77,7 @@ pub(super) fn borne(work: &Workspace) -> f64 {
     (DEEP * thinnest(work)).max(work.inside)
 }
 
-/// The overlap that a crowd is not moved out of, m.
+/// The overlap that many contacts are not moved out of, m.
 pub(super) fn shallow(work: &Workspace) -> f64 {
     SHALLOW * thinnest(work)
 }
