@@ -17,8 +17,10 @@ struct Rest {
 fn rest_of(scene: &str, values: &[(&str, &str)], integrator: Integrator, settling: usize) -> Rest {
     let scene = build(scene, values).expect("a sound scene");
     let mut state = scene.state.clone();
-    let mut settings = Settings::default();
-    settings.integrator = integrator;
+    let settings = Settings {
+        integrator,
+        ..Settings::default()
+    };
     let mut work = Workspace::new(&scene.model, settings);
     let control = Control::new(&scene.model);
     let mut go = |state: &mut State, steps: usize| {

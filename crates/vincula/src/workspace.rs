@@ -37,7 +37,7 @@ pub struct Workspace {
     /// What detection found, and how deep the worst of it was, m: some more may be found late.
     pub(crate) contacts: Contacts,
     pub(crate) inside: f64,
-    /// What overlaps at the end of a step, and half the thickness of each collider, m.
+    /// What overlaps at the end of a step; half the thickness of each collider, and of the thinnest one, m.
     pub(crate) late: Contacts,
     /// Where the last attempt at a step started, which may have to be made again; only where
     /// something may touch. And whether the attempt at hand is one of these.
@@ -46,6 +46,7 @@ pub struct Workspace {
     /// Where a step that is taken in parts starts; only where mechanisms may touch something.
     pub(crate) whole: Option<Box<State>>,
     pub(crate) thickness: Vec<f64>,
+    pub(crate) thinnest: f64,
     /// From the centre of each body to the farthest point of its colliders, m, and whether it hardly
     /// moved in the step.
     pub(crate) girth: Vec<f64>,
@@ -205,6 +206,7 @@ impl Workspace {
             keeps_past: false,
             whole: held.then(rest),
             thickness: Vec::new(),
+            thinnest: f64::INFINITY,
             girth: Vec::new(),
             calm: Vec::new(),
             stage: Stage::new(model.bodies.len()),

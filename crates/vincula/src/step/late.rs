@@ -9,7 +9,7 @@
 use super::Workspace;
 use super::contact::mark_touched;
 use super::parts::borne;
-use super::travel::{measure_thickness, reach, thinnest};
+use super::travel::{measure_thickness, reach};
 use crate::contact::stage::{Care, is_crowd};
 use crate::contact::{ContactPoint, detect_but};
 use crate::math::lanes::{gather, place};
@@ -93,7 +93,7 @@ pub(super) fn look(
 /// are wanted.
 fn find_calm(model: &Model, [before, state]: [&State; 2], work: &mut Workspace) {
     measure_thickness(model, work);
-    let thinnest = thinnest(work);
+    let thinnest = work.thinnest;
     for (body, calm) in work.calm.iter_mut().enumerate() {
         let (block, lane) = place(body);
         let [from, to] = [before, state].map(|state| &state.blocks[block]);

@@ -4,7 +4,6 @@
 //! So a step that fails is taken in two halves, and a half that fails in two again. If that does
 //! not help either, the state is as it was and the first reason is told.
 
-use super::travel::thinnest;
 use super::{StepError, StepReport, Workspace, attempt, go_back};
 use crate::contact::stage::Care;
 use crate::model::{Control, Model, State};
@@ -74,12 +73,12 @@ pub(super) fn is_too_deep(depth: f64, work: &Workspace) -> bool {
 
 /// The overlap that is borne at the end of a step, m.
 pub(super) fn borne(work: &Workspace) -> f64 {
-    (DEEP * thinnest(work)).max(work.inside)
+    (DEEP * work.thinnest).max(work.inside)
 }
 
 /// The overlap that many contacts are not moved out of, m.
 pub(super) fn shallow(work: &Workspace) -> f64 {
-    SHALLOW * thinnest(work)
+    SHALLOW * work.thinnest
 }
 
 /// Takes the step in equal parts; the state is untouched on an error.

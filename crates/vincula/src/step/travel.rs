@@ -74,11 +74,6 @@ fn thinner(point: &ContactPoint, work: &Workspace) -> f64 {
     2.0 * half(point.collider_a).min(half(point.collider_b))
 }
 
-/// Half the smallest extent of the thinnest collider, m.
-pub(super) fn thinnest(work: &Workspace) -> f64 {
-    work.thickness.iter().copied().fold(f64::INFINITY, f64::min)
-}
-
 /// Finds half the smallest extent of every collider, m, and from the centre of every body to the
 /// farthest point of its colliders, m, once.
 pub(super) fn measure_thickness(model: &Model, work: &mut Workspace) {
@@ -90,6 +85,7 @@ pub(super) fn measure_thickness(model: &Model, work: &mut Workspace) {
     for leaf in &model.collision.leaves {
         let least = &mut work.thickness[leaf.collider.index()];
         *least = least.min(leaf.thickness);
+        work.thinnest = work.thinnest.min(leaf.thickness);
     }
     work.girth.resize(model.bodies.len(), 0.0);
     for leaf in &model.collision.leaves {
